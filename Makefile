@@ -1,0 +1,56 @@
+# Every action of the project; `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+READY := $(VENV)/.ready
+
+.PHONY: help repro report test lint format params sync ui bench clean
+
+help: ## list the actions
+	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+# torch first and by its exact version: an open range may bring gigabytes of GPU libraries along
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "aiayn needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY)
+
+repro: $(READY) ## run the whole graph with the parameters in force (demo scale: minutes on a laptop)
+	dvc repro
+	@echo "The report is at $(CURDIR)/reports/index.html"
+
+report: $(READY) ## render the report, running first whatever it lacks
+	dvc repro report
+
+test: $(READY) ## lint, types and all tests
+	ruff check .
+	ruff format --check .
+	mypy
+	python -m pytest
+
+lint: $(READY) ## ruff and mypy
+	ruff check .
+	ruff format --check .
+	mypy
+
+format: $(READY) ## let ruff rewrite the code
+	ruff check --fix .
+	ruff format .
+
+params: $(READY) ## compose params.yaml from conf/ (another scale: make params SCALE=multi30k)
+	python -c 'from dvc.utils.hydra import compose_and_dump as dump; import sys, os; dump("params.yaml", os.path.abspath("conf"), None, "config", "", sys.argv[1:])' $(if $(SCALE),scale=$(SCALE))
+
+sync: $(READY) ## bring finished runs into the MLflow store
+	python pipeline/track.py
+
+ui: $(READY) ## browse the runs in MLflow (http://127.0.0.1:5000)
+	mlflow ui --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
+
+bench: $(READY) ## training and decoding speed against a plain torch.nn.Transformer
+	python benchmarks/training.py
+	python benchmarks/decoding.py
+
+clean: ## remove everything that the pipeline made, but the DVC cache and raw downloads
+	rm -rf data/text data/bpe data/tokens models outputs scores history circumstances scratch

@@ -1,0 +1,32 @@
+"""Bring in a task's text. Reads the catalogue's downloads, a mirror, or the grammar; writes
+data/text/TASK/. AIAYN_MIRROR names a mirror: a folder or a base URL, laid out as HOST/PATH."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from aiayn import config
+from aiayn.corpora.assembly import assemble
+from aiayn.errors import one_line_errors
+
+
+@one_line_errors
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("task")
+    name = parser.parse_args().task
+    params = config.load()
+    assemble(
+        name,
+        params.task(name).text,
+        params.catalogue,
+        folder=Path("data/text", name),
+        raw=Path("data/raw"),
+        mirror=os.environ.get("AIAYN_MIRROR"),
+    )
+
+
+if __name__ == "__main__":
+    main()

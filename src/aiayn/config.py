@@ -1,0 +1,391 @@
+"""The parameters in force, typed and frozen; read from params.yaml and validated once, at the door.
+
+Values live in conf/ alone: nothing here has a default other than "absent". Every complaint names
+the key, the file and, where one is near, the name that was probably meant.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import yaml
+
+from aiayn.errors import ConfigError
+
+PARAMS = Path("params.yaml")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """A file to fetch. `checksum` is "sha256:..." or, where only that is published, "md5:..."."""
+
+    url: str
+    checksum: str
+    licence: str
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One language of a corpus: a download, or a member of the archive that was downloaded."""
+
+    download: str
+    member: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grammar:
+    """Sentences made by the project's own grammar; splits never share a sentence."""
+
+    split: Literal["train", "dev", "test"]
+    sentences: int
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """Parallel text: `sides` by language from downloads, or a `grammar` that makes every side."""
+
+    sides: Mapping[str, Side] | None = None
+    grammar: Grammar | None = None
+    pairs: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """Where text can come from."""
+
+    downloads: Mapping[str, Download]
+    corpora: Mapping[str, Corpus]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cleaning:
+    """Rules by which training pairs are dropped, in this order; null or false switches one off."""
+
+    invalid_utf8: bool
+    empty: bool
+    max_words: int | None
+    max_ratio: float | None
+    identical: bool
+    duplicates: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """Which corpora make a task. `tests` holds "test" and any further test sets by name."""
+
+    source: str
+    target: str
+    train: tuple[str, ...]
+    dev: str
+    tests: Mapping[str, str]
+    cleaning: Cleaning
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bpe:
+    """The joint source-and-target vocabulary (section 5.1)."""
+
+    vocabulary: int
+    normalization: Literal["identity", "nmt_nfkc"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decoding:
+    """Beam search (section 6.1): output of at most input + `extra_length` pieces."""
+
+    beam: int
+    alpha: float
+    extra_length: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """Sentence in, sentence out: two languages, a vocabulary, a way to search and a metric."""
+
+    text: Text
+    bpe: Bpe
+    decoding: Decoding
+    metric: Literal["bleu"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A row of table 3, column for column.
+
+    `d_k` and `d_v` are d_model / h where the row leaves them out. `average` is the number of last
+    checkpoints that are averaged (section 6.1: 5 for base, 20 for big).
+    """
+
+    N: int
+    d_model: int
+    d_ff: int
+    h: int
+    d_k: int | None = None
+    d_v: int | None = None
+    P_drop: float
+    eps_ls: float
+    steps: int
+    positions: Literal["sinusoid", "learned"]
+    average: int
+
+    @property
+    def key_width(self) -> int:
+        """d_k, spelled out or implied."""
+        return self.d_k if self.d_k is not None else self.d_model // self.h
+
+    @property
+    def value_width(self) -> int:
+        """d_v, spelled out or implied."""
+        return self.d_v if self.d_v is not None else self.d_model // self.h
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A task learned by a model from a seed; named like `en-de.base`."""
+
+    task: str
+    model: str
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adam:
+    """Section 5.3."""
+
+    beta1: float
+    beta2: float
+    epsilon: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How every model is trained (section 5). Quantities are in optimiser steps and tokens.
+
+    A global batch holds about `batch_tokens` source and as many target tokens, cut into
+    `micro_batches`, whatever the number of processes.
+    """
+
+    launcher: str
+    device: Literal["auto", "cpu", "cuda"]
+    precision: Literal["auto", "float32", "bfloat16"]
+    batch_tokens: int
+    micro_batches: int
+    max_length: int
+    warmup_steps: int
+    learning_rate_scale: float
+    adam: Adam
+    checkpoint_steps: int
+    validation_steps: int
+    log_steps: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """All of params.yaml."""
+
+    scale: str
+    catalogue: Catalogue
+    tasks: Mapping[str, Task]
+    models: Mapping[str, Model]
+    runs: Mapping[str, Run]
+    training: Training
+
+    def task(self, name: str) -> Task:
+        """The task of that name. Raises ConfigError with the nearest name."""
+        return _lookup(self.tasks, name, "task")
+
+    def run(self, name: str) -> Run:
+        """The run of that name. Raises ConfigError with the nearest name."""
+        return _lookup(self.runs, name, "run")
+
+    def model_of(self, run: str) -> Model:
+        """The model that a run trains."""
+        return self.models[self.run(run).model]
+
+
+def load(path: Path = PARAMS) -> Config:
+    """Read and validate `path`.
+
+    Raises:
+        ConfigError: the file is missing or is not YAML, a key is unknown, missing or of the wrong
+            type, or two parameters contradict each other.
+    """
+    try:
+        data = yaml.load(path.read_bytes(), yaml.CSafeLoader)
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: {error.strerror}. Run from the project's folder, or compose it: make params."
+        ) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    try:
+        config = _build(Config, data, "")
+        _check(config)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return config
+
+
+def _build(kind: Any, value: Any, key: str) -> Any:
+    """`value` as an instance of `kind`; `key` is the dotted path, for messages."""
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        options = [option for option in get_args(kind) if option is not type(None)]
+        return None if value is None else _build(options[0], value, key)
+    if is_dataclass(kind):
+        return _build_dataclass(kind, value, key)
+    if origin is Mapping:
+        _expect(isinstance(value, dict), key, "a mapping", value)
+        inner = get_args(kind)[1]
+        return types.MappingProxyType(
+            {str(name): _build(inner, item, _join(key, name)) for name, item in value.items()}
+        )
+    if origin is tuple:
+        _expect(isinstance(value, list), key, "a list", value)
+        inner = get_args(kind)[0]
+        return tuple(_build(inner, item, f"{key}[{n}]") for n, item in enumerate(value))
+    if origin is Literal:
+        options = get_args(kind)
+        _expect(value in options, key, "one of " + ", ".join(map(str, options)), value)
+        return value
+    if kind is float:
+        # bool is an int to Python, not to a reader of YAML
+        _expect(isinstance(value, int | float) and not isinstance(value, bool), key, "a number", value)
+        return float(value)
+    if kind is int:
+        _expect(isinstance(value, int) and not isinstance(value, bool), key, "a whole number", value)
+        return value
+    names = {str: "text", bool: "true or false"}
+    _expect(isinstance(value, kind), key, names[kind], value)
+    return value
+
+
+def _build_dataclass(kind: Any, value: Any, key: str) -> Any:
+    _expect(isinstance(value, dict), key or "the file", "a mapping", value)
+    hints = get_type_hints(kind)
+    known = {field.name: field.default is MISSING for field in fields(kind)}
+    for name in value:
+        if name not in known:
+            raise ConfigError(f"{_join(key, name)} is not a parameter.{_nearest(str(name), known)}")
+    for name, required in known.items():
+        if required and name not in value:
+            raise ConfigError(f"{_join(key, name)} is missing.")
+    return kind(**{name: _build(hints[name], item, _join(key, name)) for name, item in value.items()})
+
+
+def _check(config: Config) -> None:
+    """Rules across fields."""
+    for name, corpus in config.catalogue.corpora.items():
+        key = f"catalogue.corpora.{name}"
+        _require((corpus.sides is None) != (corpus.grammar is None), key, "needs sides or a grammar")
+        for language, side in (corpus.sides or {}).items():
+            _known(side.download, config.catalogue.downloads, f"{key}.sides.{language}", "download")
+    for name, download in config.catalogue.downloads.items():
+        _require(
+            download.checksum.partition(":")[0] in ("sha256", "md5"),
+            f"catalogue.downloads.{name}.checksum",
+            f"is {download.checksum!r}; write sha256:... or md5:...",
+        )
+    for name, task in config.tasks.items():
+        _check_task(name, task, config.catalogue)
+    for name, model in config.models.items():
+        _check_model(f"models.{name}", model)
+    for name, run in config.runs.items():
+        _known(run.task, config.tasks, f"runs.{name}.task", "task")
+        _known(run.model, config.models, f"runs.{name}.model", "model")
+    _check_training(config.training)
+
+
+def _check_task(name: str, task: Task, catalogue: Catalogue) -> None:
+    key = f"tasks.{name}"
+    text = task.text
+    _require("test" in text.tests, f"{key}.text.tests", "needs a set named test")
+    for reserved in ("train", "dev"):
+        _require(reserved not in text.tests, f"{key}.text.tests.{reserved}", "is a reserved name")
+    for corpus in (*text.train, text.dev, *text.tests.values()):
+        _known(corpus, catalogue.corpora, f"{key}.text", "corpus")
+        sides = catalogue.corpora[corpus].sides
+        for language in (text.source, text.target):
+            if sides is not None:
+                _known(language, sides, f"{key}.text", f"language of {corpus}")
+    _positive(f"{key}.text.cleaning.max_words", text.cleaning.max_words)
+    _positive(f"{key}.text.cleaning.max_ratio", text.cleaning.max_ratio)
+    _positive(f"{key}.bpe.vocabulary", task.bpe.vocabulary)
+    _positive(f"{key}.decoding.beam", task.decoding.beam)
+    _positive(f"{key}.decoding.extra_length", task.decoding.extra_length)
+    _require(task.decoding.alpha >= 0, f"{key}.decoding.alpha", "must not be negative")
+
+
+def _check_model(key: str, model: Model) -> None:
+    for field in ("N", "d_model", "d_ff", "h", "d_k", "d_v", "steps", "average"):
+        _positive(f"{key}.{field}", getattr(model, field))
+    for field in ("P_drop", "eps_ls"):
+        _require(0 <= getattr(model, field) < 1, f"{key}.{field}", "must be at least 0 and below 1")
+    _require(model.d_model % 2 == 0, f"{key}.d_model", "must be even: a sine and a cosine each")
+    if (model.d_k is None or model.d_v is None) and model.d_model % model.h:
+        divisors = [h for h in range(1, 65) if model.d_model % h == 0]
+        near = sorted(sorted(divisors, key=lambda h: abs(h - model.h))[:5])
+        raise ConfigError(
+            f"{key}.h is {model.h}, which does not divide d_model {model.d_model}. "
+            f"Use {', '.join(map(str, near))}, or give d_k and d_v."
+        )
+
+
+def _check_training(training: Training) -> None:
+    for name in (
+        "batch_tokens", "micro_batches", "max_length", "warmup_steps", "learning_rate_scale",
+        "checkpoint_steps", "validation_steps", "log_steps",
+    ):  # fmt: skip
+        _positive(f"training.{name}", getattr(training, name))
+    _require(bool(training.launcher.split()), "training.launcher", "is empty; write python")
+    _require(
+        training.batch_tokens // training.micro_batches >= training.max_length,
+        "training.batch_tokens",
+        f"gives micro-batches of {training.batch_tokens // training.micro_batches} tokens, too "
+        f"small for one sentence of max_length {training.max_length}; raise it, or use fewer "
+        "micro_batches",
+    )
+
+
+def _expect(holds: bool, key: str, wanted: str, value: Any) -> None:
+    if not holds:
+        raise ConfigError(f"{key} must be {wanted}, not {value!r}.")
+
+
+def _require(holds: bool, key: str, complaint: str) -> None:
+    if not holds:
+        raise ConfigError(f"{key} {complaint}.")
+
+
+def _positive(key: str, value: float | None) -> None:
+    _require(value is None or value > 0, key, f"is {value}; it must be above 0")
+
+
+def _known(name: str, names: Iterable[str], key: str, noun: str) -> None:
+    if name not in names:
+        raise ConfigError(f"{key} names the {noun} {name!r}, which does not exist.{_nearest(name, names)}")
+
+
+def _lookup(table: Mapping[str, T], name: str, noun: str) -> T:
+    if name not in table:
+        raise ConfigError(f"{PARAMS}: there is no {noun} {name!r}.{_nearest(name, table)}")
+    return table[name]
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    names = list(names)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f" Did you mean {close[0]}?" if close else f" There are: {', '.join(names)}."
+
+
+def _join(key: str, name: Any) -> str:
+    return f"{key}.{name}" if key else str(name)

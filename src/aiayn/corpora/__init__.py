@@ -1,0 +1,1 @@
+"""Where text comes from: the catalogue, fetching, archives, cleaning, the demo grammar."""

@@ -1,0 +1,108 @@
+"""Lines of text out of downloads, streamed: tar, tgz, gz, sgm and plain files, and nests of these.
+
+Nothing is unpacked to disk, so a member's name is only ever compared, never opened as a path.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import html
+import io
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+
+from aiayn.errors import DataError
+
+TAR_ENDINGS = (".tar", ".tgz", ".tar.gz")
+BUFFER_BYTES = 1 << 20
+
+_SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg\s*>", re.IGNORECASE | re.DOTALL)
+_OPENING = re.compile(rb"<seg\b", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);")
+
+
+def describe(path: Path, member: str | None) -> str:
+    """How messages name a file or a member of an archive."""
+    return f"{path}, member {member}" if member else str(path)
+
+
+def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
+    r"""The lines of a text, as bytes without their "\n"; only "\n" separates lines.
+
+    What a file is follows from its name: `.tar`, `.tgz` and `.tar.gz` are archives, out of which
+    `member` is read; `.gz` is decompressed (inside an archive too); of `.sgm` the <seg> texts are
+    taken. All but `.sgm`, which holds test sets of a few thousand sentences, is streamed.
+
+    Raises:
+        DataError: the file is damaged or truncated, or the archive has no such member.
+    """
+    place = describe(path, member)
+    try:
+        with _open(path, member, place) as stream:
+            if (member or path.name).removesuffix(".gz").endswith(".sgm"):
+                yield from segments(stream.read(), place)
+            else:
+                for line in stream:
+                    yield line.removesuffix(b"\n")
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise DataError(
+            f"{place}: truncated or damaged ({error}). Replace it with an intact copy."
+        ) from error
+
+
+def segments(sgm: bytes, place: str) -> Iterator[bytes]:
+    """The <seg> texts of an SGML test set: entities resolved once, white space as single spaces.
+
+    Raises:
+        DataError: a <seg> is not closed.
+    """
+    found = _SEGMENT.findall(sgm)
+    opened = len(_OPENING.findall(sgm))
+    if len(found) != opened:
+        raise DataError(f"{place}: {opened} <seg> are opened, {len(found)} closed. Mend the file.")
+    for segment in found:
+        # bytes that are not UTF-8 pass through: whether they are an error is the reader's question
+        text = segment.decode("utf-8", "surrogateescape")
+        text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+        yield re.sub(r"[ \t\r\n]+", " ", text).encode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def _open(path: Path, member: str | None, place: str) -> Iterator[IO[bytes]]:
+    is_archive = path.name.endswith(TAR_ENDINGS)
+    if is_archive and member is None:
+        raise DataError(f"{path}: is an archive; name the member to read in conf/catalogue.")
+    if member is not None and not is_archive:
+        raise DataError(f"{place}: not an archive ({', '.join(TAR_ENDINGS)}), so without members.")
+    with ExitStack() as stack:
+        stream: IO[bytes]
+        if member is None:
+            stream = stack.enter_context(path.open("rb", buffering=BUFFER_BYTES))
+        else:
+            archive = stack.enter_context(tarfile.open(path, "r|*", bufsize=BUFFER_BYTES))
+            stream = _member(archive, member, place)
+        if (member or path.name).endswith(".gz"):
+            unzipped = stack.enter_context(gzip.GzipFile(fileobj=stream))
+            stream = io.BufferedReader(unzipped, BUFFER_BYTES)
+        yield stream
+
+
+def _member(archive: tarfile.TarFile, member: str, place: str) -> IO[bytes]:
+    names = []
+    for entry in archive:
+        name = entry.name.removeprefix("./")
+        names.append(name)
+        if name == member.removeprefix("./"):
+            stream = archive.extractfile(entry) if entry.isreg() else None
+            if stream is None:
+                raise DataError(f"{place}: not a regular file. Name another in conf/catalogue.")
+            return stream
+    near = difflib.get_close_matches(member, names, n=1, cutoff=0)
+    hint = f" The nearest name in it is {near[0]}." if near else " The archive is empty."
+    raise DataError(f"{place}: no such member.{hint}")

@@ -1,0 +1,192 @@
+"""The text of a task, put together from corpora, and a manifest of what went in and what not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from tqdm import tqdm
+
+from aiayn.config import Catalogue, Text
+from aiayn.corpora.cleaning import Cleaner, normalise
+from aiayn.corpora.digests import Digests
+from aiayn.corpora.fetching import fetch
+from aiayn.corpora.reading import Parallel
+from aiayn.errors import DataError
+from aiayn.files import replaced_folder
+
+SIDES = ("source", "target")
+BUFFER_BYTES = 1 << 20
+
+
+def assemble(
+    task: str, text: Text, catalogue: Catalogue, folder: Path, raw: Path, mirror: str | None = None
+) -> None:
+    """Write SPLIT.source, SPLIT.target and manifest.json of a task into `folder`.
+
+    Training pairs are cleaned by text.cleaning. Of the dev and test sets no line is ever dropped,
+    so that scores stay comparable: their lines are only stripped, and those that also occur in the
+    cleaned training text are counted in the manifest as `overlap`. Memory is flat but for the rule
+    `duplicates` (see Digests).
+
+    Args:
+        task: its name, for the manifest.
+        text: which corpora, in which languages, cleaned how.
+        catalogue: where they come from.
+        folder: replaced as a whole once everything is written; untouched if anything fails.
+        raw: folder of verified downloads.
+        mirror: see `fetch`.
+    Raises:
+        DataError: a corpus cannot be had, is damaged, or is not what was declared; or cleaning
+            left no training pair.
+    """
+    splits = {"train": text.train, "dev": (text.dev,), **{n: (c,) for n, c in text.tests.items()}}
+    names = dict.fromkeys(name for corpora in splits.values() for name in corpora)
+    languages = (text.source, text.target)
+    downloads = _downloads(catalogue, names, languages)
+    files = {name: fetch(catalogue.downloads[name], raw, mirror) for name in downloads}
+    corpora = {name: Parallel(name, catalogue.corpora[name], languages, files) for name in names}
+    with replaced_folder(folder) as new:
+        held_out = {
+            split: _write_held_out(new, split, corpora[corpus])
+            for split, (corpus,) in splits.items()
+            if split != "train"
+        }
+        train = _write_train(new, [corpora[name] for name in text.train], text, held_out.values())
+        manifest = {
+            "task": task,
+            "languages": {"source": text.source, "target": text.target},
+            "cleaning": asdict(text.cleaning),
+            "downloads": {name: asdict(catalogue.downloads[name]) for name in downloads},
+            "splits": {"train": train, **{split: held.entry() for split, held in held_out.items()}},
+        }
+        content = json.dumps(manifest, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+        (new / "manifest.json").write_text(content, encoding="utf-8")
+
+
+def _downloads(
+    catalogue: Catalogue, corpora: Iterable[str], languages: tuple[str, str]
+) -> list[str]:
+    sides = [catalogue.corpora[name].sides or {} for name in corpora]
+    return list(dict.fromkeys(side[language].download for side in sides for language in languages))
+
+
+@dataclass
+class _SplitWriter:
+    """The two files of a split; counts and digests what is written to them."""
+
+    files: tuple[IO[bytes], IO[bytes]]
+    pairs: int = 0
+    words: list[int] = field(default_factory=lambda: [0, 0])
+    digests: tuple[Any, Any] = field(default_factory=lambda: (hashlib.sha256(), hashlib.sha256()))
+
+    def write(self, pair: tuple[str, str]) -> None:
+        self.pairs += 1
+        for n, text in enumerate(pair):
+            line = f"{text}\n".encode()
+            self.files[n].write(line)
+            self.digests[n].update(line)
+            self.words[n] += len(text.split())
+
+    def entry(self) -> dict[str, Any]:
+        return {
+            "pairs": self.pairs,
+            "words": dict(zip(SIDES, self.words, strict=True)),
+            "sha256": {side: d.hexdigest() for side, d in zip(SIDES, self.digests, strict=True)},
+        }
+
+
+@contextmanager
+def _open_split(folder: Path, split: str) -> Iterator[_SplitWriter]:
+    with (
+        (folder / f"{split}.source").open("wb", buffering=BUFFER_BYTES) as source,
+        (folder / f"{split}.target").open("wb", buffering=BUFFER_BYTES) as target,
+    ):
+        yield _SplitWriter((source, target))
+
+
+class _HeldOut:
+    """A dev or test set: its manifest entry, and which of its lines occur in the training text."""
+
+    def __init__(self, written: dict[str, Any], pairs: list[tuple[str, str]]) -> None:
+        self._written = written
+        self._pairs = pairs
+        self._known: dict[str, set[Any]] = {
+            "source": {source for source, _ in pairs},
+            "target": {target for _, target in pairs},
+            "pairs": set(pairs),
+        }
+        self._met: dict[str, set[Any]] = {what: set() for what in self._known}
+
+    def meet(self, pair: tuple[str, str]) -> None:
+        """Take note of a training pair."""
+        for what, text in (("source", pair[0]), ("target", pair[1]), ("pairs", pair)):
+            if text in self._known[what]:
+                self._met[what].add(text)
+
+    def entry(self) -> dict[str, Any]:
+        overlap = {
+            "source": sum(source in self._met["source"] for source, _ in self._pairs),
+            "target": sum(target in self._met["target"] for _, target in self._pairs),
+            "pairs": sum(pair in self._met["pairs"] for pair in self._pairs),
+        }
+        return {**self._written, "overlap": overlap}
+
+
+def _write_held_out(folder: Path, split: str, corpus: Parallel) -> _HeldOut:
+    pairs: list[tuple[str, str]] = []
+    with _open_split(folder, split) as writer:
+        for number, (source, target) in enumerate(corpus.pairs(), start=1):
+            try:
+                pairs.append((normalise(source), normalise(target)))
+            except UnicodeDecodeError as error:
+                advice = "No line of a dev or test set is dropped: convert the file to UTF-8."
+                raise _not_utf8(corpus, number, source, advice) from error
+            writer.write(pairs[-1])
+    return _HeldOut({"corpora": {corpus.name: {"pairs": len(pairs)}}, **writer.entry()}, pairs)
+
+
+def _write_train(
+    folder: Path, corpora: Iterable[Parallel], text: Text, held_out: Iterable[_HeldOut]
+) -> dict[str, Any]:
+    held_out = list(held_out)
+    seen = Digests()
+    of_each: dict[str, Any] = {}
+    with _open_split(folder, "train") as writer:
+        for corpus in corpora:
+            cleaner = Cleaner(text.cleaning, seen)
+            number = 0
+            before = writer.pairs
+            progress = tqdm(
+                corpus.pairs(), corpus.name, unit=" pairs", unit_scale=True, disable=None
+            )
+            for number, (source, target) in enumerate(progress, start=1):
+                try:
+                    pair = cleaner.clean(source, target)
+                except UnicodeDecodeError as error:
+                    advice = "Convert the file, or switch the cleaning rule invalid_utf8 on."
+                    raise _not_utf8(corpus, number, source, advice) from error
+                if pair is not None:
+                    writer.write(pair)
+                    for held in held_out:
+                        held.meet(pair)
+            of_each[corpus.name] = {
+                "pairs": number,
+                "kept": writer.pairs - before,
+                "dropped": cleaner.dropped,
+            }
+    if writer.pairs == 0:
+        drops = "; ".join(f"{name}: {entry['dropped']}" for name, entry in of_each.items())
+        raise DataError(f"cleaning left no training pair ({drops}). Loosen text.cleaning.")
+    return {"corpora": of_each, **writer.entry()}
+
+
+def _not_utf8(corpus: Parallel, number: int, source: bytes, advice: str) -> DataError:
+    in_source = source.decode("utf-8", "ignore").encode() != source
+    place = corpus.place(corpus.languages[0 if in_source else 1])
+    return DataError(f"{place}, line {number}: not UTF-8. {advice}")

@@ -1,0 +1,77 @@
+"""A corpus of the catalogue as a stream of pairs, checked against what was declared of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from aiayn.config import Corpus, Side
+from aiayn.corpora.archives import describe, lines
+from aiayn.errors import DataError
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Two languages of a corpus; `files` has a local path for each of its downloads."""
+
+    name: str
+    corpus: Corpus
+    languages: tuple[str, str]
+    files: Mapping[str, Path]
+
+    def place(self, language: str) -> str:
+        """How messages name the file or archive member that holds a language."""
+        if self.corpus.sides is None:
+            return f"the grammar's {language}"
+        side = self.corpus.sides[language]
+        return describe(self.files[side.download], side.member)
+
+    def pairs(self) -> Iterator[tuple[bytes, bytes]]:
+        """Every pair in order, as it stands in the files.
+
+        Raises:
+            DataError: the corpus is empty, its two sides differ in length, or their length is not
+                the declared one; or a file cannot be read.
+        """
+        sides = self.corpus.sides
+        stream = self._made() if sides is None else self._side_by_side(sides)
+        count = 0
+        for pair in stream:
+            count += 1
+            yield pair
+        if count == 0:
+            places = " and ".join(map(self.place, self.languages))
+            raise DataError(f"corpus {self.name}: no line in {places}. Replace the files.")
+        if self.corpus.pairs is not None and count != self.corpus.pairs:
+            raise DataError(
+                f"corpus {self.name}: {count} pairs, but {self.corpus.pairs} are declared. "
+                f"Replace the files, or correct catalogue.corpora.{self.name}.pairs."
+            )
+
+    def _made(self) -> Iterator[tuple[bytes, bytes]]:
+        from aiayn.corpora.grammar import sentences
+
+        assert self.corpus.grammar is not None
+        for source, target in sentences(self.corpus.grammar, self.languages):
+            yield source.encode(), target.encode()
+
+    def _side_by_side(self, sides: Mapping[str, Side]) -> Iterator[tuple[bytes, bytes]]:
+        sources, targets = (
+            lines(self.files[sides[language].download], sides[language].member)
+            for language in self.languages
+        )
+        for paired, (source, target) in enumerate(zip_longest(sources, targets)):
+            if source is None or target is None:
+                longer = paired + 1 + sum(1 for _ in chain(sources, targets))
+                raise DataError(self._unequal(paired, longer, source_is_longer=target is None))
+            yield source, target
+
+    def _unequal(self, shorter: int, longer: int, *, source_is_longer: bool) -> str:
+        counts = (longer, shorter) if source_is_longer else (shorter, longer)
+        of_each = " but ".join(
+            f"{count} lines in {self.place(language)}"
+            for count, language in zip(counts, self.languages, strict=True)
+        )
+        return f"corpus {self.name}: {of_each}. Line n of one must be line n of the other."

@@ -1,0 +1,1 @@
+"""Decoding (section 6.1): beam search with a length penalty."""

@@ -1,0 +1,54 @@
+"""What can go wrong, by cause. A message says what was given, where, and what to do: one line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+
+class AiaynError(Exception):
+    """Anything a user can put right. Stages print it as one line and exit with status 1."""
+
+
+class ConfigError(AiaynError):
+    """A parameter is unknown, missing, of the wrong type, or contradicts another."""
+
+
+class DataError(AiaynError):
+    """A corpus, archive or array is missing, damaged, or not what was declared."""
+
+
+class CheckpointError(AiaynError):
+    """Weights or training state are missing, damaged, or belong to something else."""
+
+
+class TrainingError(AiaynError):
+    """Training cannot go on: the loss diverged, or the device that was asked for is not there."""
+
+
+class ScoreError(AiaynError):
+    """A score cannot be computed from what was given, or a score file is not what was expected."""
+
+
+P = ParamSpec("P")
+
+
+def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
+    """Make a stage end on one clear line, not on a traceback, when a user can put the cause right.
+
+    Operating-system errors (a full disk, a read-only folder) are the user's to mend too.
+    """
+
+    @wraps(main)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            main(*args, **kwargs)
+        except AiaynError as error:
+            sys.exit(f"{type(error).__name__}: {error}")
+        except OSError as error:
+            place = f": {error.filename}" if error.filename else ""
+            sys.exit(f"{type(error).__name__}: {error.strerror or error}{place}")
+
+    return guarded

@@ -1,0 +1,89 @@
+"""Multi-head attention (section 3.2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+
+@dataclass
+class KeysValues:
+    """Projected keys (B, H, S, K) and values (B, H, S, V) of what is attended to."""
+
+    keys_BHSK: Tensor
+    values_BHSV: Tensor
+
+    def select(self, rows: Tensor) -> KeysValues:
+        """The given batch rows, in the given order; shape (rows,)."""
+        return KeysValues(self.keys_BHSK.index_select(0, rows), self.values_BHSV.index_select(0, rows))
+
+
+    def extended(self, newer: KeysValues) -> KeysValues:
+        """These positions, then the newer ones."""
+        return KeysValues(
+            torch.cat((self.keys_BHSK, newer.keys_BHSK), dim=2),
+            torch.cat((self.values_BHSV, newer.values_BHSV), dim=2),
+        )
+
+
+class MultiHeadAttention(nn.Module):
+    """Concat(head_1, ..., head_h) W_o with head_i = Attention(Q W_q_i, K W_k_i, V W_v_i).
+
+    The paper's projections have no biases. `d_k` and `d_v` are free of d_model / h (table 3, B).
+    """
+
+    def __init__(self, d_model: int, h: int, d_k: int, d_v: int) -> None:
+        super().__init__()
+        self.h = h
+        self.w_q = nn.Linear(d_model, h * d_k, bias=False)
+        self.w_k = nn.Linear(d_model, h * d_k, bias=False)
+        self.w_v = nn.Linear(d_model, h * d_v, bias=False)
+        self.w_o = nn.Linear(h * d_v, d_model, bias=False)
+
+    def keys_values(self, x_BSD: Tensor) -> KeysValues:
+        """What queries will attend to, projected."""
+        return KeysValues(self._heads(self.w_k(x_BSD)), self._heads(self.w_v(x_BSD)))
+
+    def forward(
+        self,
+        x_BTD: Tensor,
+        attended: KeysValues,
+        *,
+        may_attend: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """Attend from every position of x.
+
+        Args:
+            x_BTD: float, the positions that ask.
+            attended: keys and values of S positions.
+            may_attend: bool, broadcastable to (B, H, T, S), True where attention is allowed; every
+                query needs at least one True.
+            is_causal: position t sees positions up to t (T must equal S).
+        Returns:
+            (B, T, D).
+        """
+        heads_BHTV = scaled_dot_product_attention(
+            self._heads(self.w_q(x_BTD)),
+            attended.keys_BHSK,
+            attended.values_BHSV,
+            attn_mask=may_attend,
+            is_causal=is_causal,
+        )
+        out: Tensor = self.w_o(heads_BHTV.transpose(1, 2).flatten(2))
+        return out
+
+    def weights(self, x_BTD: Tensor, keys_BHSK: Tensor, may_attend: Tensor | None) -> Tensor:
+        """softmax(Q K^T / sqrt(d_k)), shape (B, H, T, S): attention maps for pictures."""
+        queries_BHTK = self._heads(self.w_q(x_BTD))
+        scores_BHTS = queries_BHTK @ keys_BHSK.transpose(2, 3) / queries_BHTK.shape[-1] ** 0.5
+        if may_attend is not None:
+            scores_BHTS = scores_BHTS.masked_fill(~may_attend, float("-inf"))
+        return torch.softmax(scores_BHTS, dim=-1)
+
+    def _heads(self, x_BT: Tensor) -> Tensor:
+        """(B, T, H * K) to (B, H, T, K)."""
+        return x_BT.unflatten(2, (self.h, -1)).transpose(1, 2)

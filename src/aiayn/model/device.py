@@ -1,0 +1,89 @@
+"""Where the model computes and in which number format; asked for once, before any tensor."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+
+from aiayn.errors import TrainingError
+
+# glibc's mallopt keys: never give large blocks back to the system, or every activation pays for
+# fresh zeroed pages again (a seventh of a step's time where this was measured).
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+FLOAT32_EPSILON = 1.2e-7
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device and the format of its matrix products; weights are float32 in either."""
+
+    device: torch.device
+    precision: str
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """Matrix products in bfloat16 where that is the precision, else nothing."""
+        if self.precision == "bfloat16":
+            return torch.autocast(self.device.type, torch.bfloat16)
+        return nullcontext()
+
+    def synchronize(self) -> None:
+        """Wait for the work that was queued: what a clock should see."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+
+def open_device(device: str, precision: str, *, local_rank: int = 0) -> Device:
+    """Choose and set up the device.
+
+    Args:
+        device: auto (a GPU where there is one), cpu or cuda.
+        precision: auto (bfloat16 on a GPU, float32 on a CPU), float32 or bfloat16.
+        local_rank: which GPU of this machine.
+    Raises:
+        TrainingError: a GPU was asked for and there is none.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise TrainingError(
+            "params.yaml: training.device is cuda, but torch sees no GPU here. "
+            "Set it to auto or cpu, or install a CUDA build of torch."
+        )
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if precision == "auto":
+        precision = "bfloat16" if device == "cuda" else "float32"
+    torch.use_deterministic_algorithms(True, warn_only=device == "cuda")
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    if device == "cpu":
+        _set_up_cpu()
+        return Device(torch.device("cpu"), precision)
+    place = torch.device("cuda", local_rank)
+    torch.cuda.set_device(place)
+    return Device(place, precision)
+
+
+@cache
+def _set_up_cpu() -> None:
+    if platform.libc_ver()[0] == "glibc":
+        libc = ctypes.CDLL(None)
+        libc.mallopt(M_MMAP_MAX, 0)
+        libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+    # "medium" sends float32 products to oneDNN, which is faster than the default (MKL) on CPUs not
+    # made by Intel. On a CPU with AMX it may compute in bfloat16 instead: then it is not used.
+    torch.set_float32_matmul_precision("medium")
+    if _relative_error_of_products() > 16 * FLOAT32_EPSILON:
+        torch.set_float32_matmul_precision("highest")
+    else:
+        # the fused kernel's many small products are slow through oneDNN; the plain path is not
+        torch.backends.cuda.enable_flash_sdp(False)  # despite its name, for the CPU too
+
+
+def _relative_error_of_products() -> float:
+    generator = torch.Generator().manual_seed(0)
+    a, b = (torch.randn(256, 256, generator=generator) for _ in range(2))
+    exact = a.double() @ b.double()
+    return float((((a @ b) - exact).norm() / exact.norm()).item())

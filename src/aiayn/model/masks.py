@@ -1,0 +1,31 @@
+"""Who may look at whom (sections 3.1 and 3.2.3). In every mask True means "may attend"."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def is_real(tokens_BS: Tensor, pad: int) -> Tensor:
+    """True where a token is not padding; shape (B, S)."""
+    return tokens_BS != pad
+
+
+def may_attend_to_real(is_real_BS: Tensor) -> Tensor:
+    """Every query may attend to the real tokens of its own sentence; shape (B, 1, 1, S).
+
+    The first position is always allowed: only a row that fills up a batch has none, and a softmax
+    over nothing would be NaN.
+    """
+    may_attend_BS = is_real_BS.clone()
+    may_attend_BS[:, 0] = True
+    return may_attend_BS[:, None, None, :]
+
+
+def may_attend_to_earlier(length: int) -> Tensor:
+    """Position t may attend to positions up to and including t; shape (T, T).
+
+    The subsequent mask of section 3.1. Training asks the attention kernel for it by name
+    (`is_causal`); this tensor is for pictures and checks.
+    """
+    return torch.ones(length, length, dtype=torch.bool).tril()

@@ -1,0 +1,55 @@
+"""Positional encoding (section 3.5): what tells the model in which order the tokens stand."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def sinusoids(length: int, d_model: int, *, first: int = 0) -> Tensor:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same angle.
+
+    Args:
+        length: number of positions, from `first` on.
+        d_model: even width; sines and cosines interleave.
+    Returns:
+        float32 of shape (length, d_model); angles are computed in float64.
+    Paper: section 3.5.
+    """
+    position = torch.arange(first, first + length, dtype=torch.float64)[:, None]
+    frequency = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angle = position * frequency
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1).float()
+
+
+class SinusoidalPositions(nn.Module):
+    """Fixed encodings for any length; the table grows to the longest sentence seen."""
+
+    table: Tensor
+
+    def __init__(self, d_model: int, length: int) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoids(length, d_model), persistent=False)
+
+    def forward(self, first: int, length: int) -> Tensor:
+        """Encodings of positions first .. first + length - 1, shape (length, d_model)."""
+        if first + length > len(self.table):
+            grown = sinusoids(2 * (first + length), self.table.shape[1])
+            self.table = grown.to(self.table.device)
+        return self.table[first : first + length]
+
+
+class LearnedPositions(nn.Module):
+    """One learned vector a position (table 3, row E).
+
+    Positions beyond the table, which training never saw, all take its last vector.
+    """
+
+    def __init__(self, d_model: int, length: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.empty(length, d_model))
+
+    def forward(self, first: int, length: int) -> Tensor:
+        """Encodings of positions first .. first + length - 1, shape (length, d_model)."""
+        position = torch.arange(first, first + length, device=self.table.device)
+        return self.table[position.clamp_(max=len(self.table) - 1)]

@@ -1,0 +1,156 @@
+"""The Transformer (figure 1).
+
+Shape suffixes: B batch, S source positions, T target positions, D d_model, H heads, K d_k, V d_v or
+the vocabulary, W hypotheses of a sentence (beam), R = B * W rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from aiayn.config import Model
+from aiayn.model import masks
+from aiayn.model.attention import KeysValues
+from aiayn.model.dropout import Dropout
+from aiayn.model.layers import DecoderLayer, EncoderLayer
+from aiayn.model.positions import LearnedPositions, SinusoidalPositions
+
+
+@dataclass
+class Memory:
+    """What the decoder sees of the source: each layer's keys and values, and which are real."""
+
+    layers: list[KeysValues]
+    may_attend_B11S: Tensor
+
+    def select(self, sentences: Tensor) -> Memory:
+        """The given sentences alone, in the given order; shape (sentences,)."""
+        return Memory(
+            [layer.select(sentences) for layer in self.layers],
+            self.may_attend_B11S.index_select(0, sentences),
+        )
+
+
+@dataclass
+class Past:
+    """Self-attention keys and values of the target positions so far, for each layer; R rows."""
+
+    layers: list[KeysValues]
+    length: int
+
+    def select(self, rows: Tensor) -> Past:
+        """The given rows, in the given order: how a beam reorders its hypotheses."""
+        return Past([layer.select(rows) for layer in self.layers], self.length)
+
+
+class Transformer(nn.Module):
+    """Encoder and decoder stacks over one shared embedding matrix (section 3.4).
+
+    Args:
+        model: a row of table 3.
+        vocabulary: number of pieces, shared by source and target.
+        max_length: rows of the learned position table, where the row asks for one.
+        pad: id of the padding token.
+    """
+
+    def __init__(self, model: Model, vocabulary: int, *, max_length: int, pad: int = 0) -> None:
+        super().__init__()
+        self.pad = pad
+        self.scale = model.d_model**0.5
+        self.embedding = nn.Parameter(torch.empty(vocabulary, model.d_model))
+        positions = SinusoidalPositions if model.positions == "sinusoid" else LearnedPositions
+        self.source_positions = positions(model.d_model, max_length)
+        self.target_positions = positions(model.d_model, max_length)
+        self.source_dropout = Dropout(model.P_drop)
+        self.target_dropout = Dropout(model.P_drop)
+        self.encoder = nn.ModuleList(EncoderLayer(model) for _ in range(model.N))
+        self.decoder = nn.ModuleList(DecoderLayer(model) for _ in range(model.N))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Glorot-uniform weights, zero biases, normal embeddings of deviation d_model^-0.5.
+
+        The paper is silent; this is the authors' code, but for its fused projections
+        (docs/deviations.md). Draws from torch's default generator.
+        """
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+            elif isinstance(module, LearnedPositions):
+                nn.init.normal_(module.table, std=1 / self.scale)
+        nn.init.normal_(self.embedding, std=1 / self.scale)
+
+    def forward(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
+        """Logits of the next piece after each target position, (B, T, V).
+
+        Args:
+            source_BS: int64 piece ids, padded on the right.
+            target_BT: int64 piece ids beginning with the start symbol, padded on the right.
+        """
+        return self.logits(self.states(source_BS, target_BT))
+
+    def states(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
+        """The decoder's output (B, T, D), from which `logits` predicts the next piece."""
+        memory = self.encode(source_BS)
+        x_BTD = self._embed_target(target_BT, first=0)
+        for layer, attended in zip(self.decoder, memory.layers, strict=True):
+            x_BTD = layer(x_BTD, attended, memory.may_attend_B11S)
+        return x_BTD
+
+    def logits(self, states_BTD: Tensor) -> Tensor:
+        """The embedding matrix, transposed, as the pre-softmax transformation (section 3.4)."""
+        return functional.linear(states_BTD, self.embedding)
+
+    def encode(self, source_BS: Tensor) -> Memory:
+        """Run the encoder and project its output for every decoder layer."""
+        may_attend_B11S = masks.may_attend_to_real(masks.is_real(source_BS, self.pad))
+        x_BSD = self._embed_source(source_BS)
+        for layer in self.encoder:
+            x_BSD = layer(x_BSD, may_attend_B11S)
+        layers = [layer.cross_attention.keys_values(x_BSD) for layer in self.decoder]  # type: ignore[union-attr, operator]
+        return Memory(layers, may_attend_B11S)
+
+    def start(self, rows: int) -> Past:
+        """An empty past for `rows` hypotheses."""
+        empty = self.embedding.new_empty(rows, 0)
+        layers = []
+        for layer in self.decoder:
+            attention = layer.self_attention
+            shape = (rows, attention.h, 0)
+            layers.append(
+                KeysValues(
+                    empty.new_empty(*shape, attention.w_k.out_features // attention.h),
+                    empty.new_empty(*shape, attention.w_v.out_features // attention.h),
+                )
+            )
+        return Past(layers, 0)
+
+    def step(self, newest_BW: Tensor, past: Past, memory: Memory) -> tuple[Tensor, Past]:
+        """Logits (B, W, V) of the piece after `newest_BW`, and the past with it.
+
+        Args:
+            newest_BW: int64, the newest piece of W hypotheses for each of B sentences.
+            past: of B * W rows, sentence by sentence.
+            memory: of B sentences.
+        """
+        x_BWD = self._embed_target(newest_BW.reshape(-1, 1), first=past.length).view(*newest_BW.shape, -1)
+        layers = []
+        for layer, before, attended in zip(self.decoder, past.layers, memory.layers, strict=True):
+            x_BWD, after = layer.step(x_BWD, before, attended, memory.may_attend_B11S)
+            layers.append(after)
+        return self.logits(x_BWD), Past(layers, past.length + 1)
+
+    def _embed_source(self, tokens_BS: Tensor) -> Tensor:
+        x_BSD = functional.embedding(tokens_BS, self.embedding) * self.scale
+        return self.source_dropout(x_BSD + self.source_positions(0, tokens_BS.shape[1]))
+
+    def _embed_target(self, tokens_BT: Tensor, *, first: int) -> Tensor:
+        x_BTD = functional.embedding(tokens_BT, self.embedding) * self.scale
+        return self.target_dropout(x_BTD + self.target_positions(first, tokens_BT.shape[1]))
+

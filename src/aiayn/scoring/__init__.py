@@ -1,0 +1,1 @@
+"""Text in, numbers with signatures out."""

@@ -1,0 +1,1 @@
+"""MLflow at the edge: files are the truth, MLflow mirrors them, and no failure of it stops work."""

@@ -1,0 +1,168 @@
+"""Live logging while a run trains: handed over in microseconds, sent by a thread of its own.
+
+Whatever the store does (down, slow, misconfigured, not installed), training hears one warning and
+goes on. A store that comes back is used again; what it missed is brought in by the sync at the end.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from aiayn.tracking.names import RunIdentity, metric_name
+from aiayn.tracking.store import Known, MlflowMissingError, Point, Status, Store, now_ms
+
+FLUSH_SECONDS = 1.0
+RETRY_SECONDS = 60.0
+CLOSE_SECONDS = 5.0
+ROWS = 20_000  # the oldest go first; hours of logging, a few MB
+
+_logger = logging.getLogger(__name__)
+
+
+class _Row(NamedTuple):
+    step: int
+    metrics: Mapping[str, float | None]
+    time_ms: int
+
+
+class LiveRun:
+    """A training run as MLflow sees it. No method raises or waits, but `close`, for a few seconds.
+
+    As a context manager it ends FINISHED, FAILED after an exception, KILLED after an interrupt.
+    """
+
+    def __init__(
+        self,
+        identity: RunIdentity,
+        params: Mapping[str, object],
+        warn: Callable[[str], object],
+        root: Path,
+    ) -> None:
+        self._identity = identity
+        self._params = {key: str(value) for key, value in params.items()}
+        self._warn = warn
+        self._root = root
+        self._rows: deque[_Row] = deque(maxlen=ROWS)
+        self._stop = threading.Event()
+        self._status: Status = "FINISHED"
+        self._warned = False
+        self._store: Store | None = None
+        self._run_id: str | None = None
+        self._known: Known = {}
+        self._thread = threading.Thread(target=self._work, name="mlflow-live", daemon=True)
+        self._thread.start()
+
+    @property
+    def run_id(self) -> str | None:
+        """MLflow's id of the run; None until the store has answered."""
+        return self._run_id
+
+    def log(self, step: int, metrics: Mapping[str, float | None]) -> None:
+        """Hand over the metrics of a step, by their columns in history/RUN.csv; None is skipped."""
+        if self._thread.is_alive():
+            self._rows.append(_Row(step, dict(metrics), now_ms()))
+
+    def close(self, status: Status = "FINISHED") -> None:
+        """Send what is left and end the run; give up after CLOSE_SECONDS."""
+        if self._stop.is_set():
+            return
+        self._status = status
+        self._stop.set()
+        self._thread.join(CLOSE_SECONDS)
+        if self._thread.is_alive():
+            self._complain(f"no answer within {CLOSE_SECONDS:.0f} s of the end")
+
+    def __enter__(self) -> LiveRun:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close("FINISHED")
+        else:
+            self.close("FAILED" if issubclass(kind, Exception) else "KILLED")
+
+    def _work(self) -> None:
+        pending: deque[_Row] = deque(maxlen=ROWS)
+        pause = 0.0
+        while True:
+            stopping = self._stop.wait(pause)
+            while self._rows:
+                pending.append(self._rows.popleft())
+            try:
+                self._send(pending)
+                pause = FLUSH_SECONDS
+                if stopping and self._store and self._run_id:
+                    self._store.finish(self._run_id, self._status, now_ms())
+            except Exception as error:  # whatever it is, it is not worth a training
+                self._complain(str(error))
+                pause = RETRY_SECONDS
+                if isinstance(error, MlflowMissingError):
+                    return
+            if stopping:
+                return
+
+    def _send(self, pending: deque[_Row]) -> None:
+        """Log what is pending; it stays pending if that fails."""
+        if self._run_id is None:
+            self._connect()
+        assert self._store is not None
+        assert self._run_id is not None
+        # a resumed training repeats steps, bit for bit, since its last checkpoint
+        points = (
+            Point(metric_name(column), row.step, value, row.time_ms)
+            for row in pending
+            for column, value in row.metrics.items()
+            if value is not None and column != "step"
+        )
+        new = [point for point in points if (point.metric, point.step) not in self._known]
+        self._store.add_points(self._run_id, new, self._known)
+        pending.clear()
+
+    def _connect(self) -> None:
+        """Find the run that an interrupted training left, or begin a new one."""
+        self._store = store = Store.open(self._identity.experiment, self._root)
+        run = store.find(self._identity)
+        if run is None:
+            run = store.create(self._identity, now_ms())
+        else:
+            store.resume(run)
+            self._known = store.known_points(run, run.data.metrics)
+        store.describe(run, self._params, {"stage": "train"})
+        self._run_id = run.info.run_id
+
+    def _complain(self, what: str) -> None:
+        """Warn, once a run."""
+        if not self._warned:
+            self._warned = True
+            self._warn(
+                f"MLflow: {what}. Training goes on; `make sync` brings the run in afterwards."
+            )
+
+
+def open_run(
+    identity: RunIdentity,
+    params: Mapping[str, object],
+    *,
+    warn: Callable[[str], object] = _logger.warning,
+    root: Path = Path(),
+) -> LiveRun:
+    """Begin, or go on with, the MLflow run of `identity`. Returns at once and never raises.
+
+    Args:
+        identity: which run; the MLflow run with its name and fingerprint is continued.
+        params: see `names.run_params`.
+        warn: is told one line if the store fails; from a thread.
+        root: folder of the default store.
+    """
+    return LiveRun(identity, params, warn, root)

@@ -1,0 +1,111 @@
+"""What a run is called in MLflow: its identity, its params and its metrics, in one place.
+
+Live logging and the sync both name things here, so that one completes what the other began.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aiayn.config import Config
+
+FINGERPRINT = "aiayn.fingerprint"
+
+# MLflow never lets a param change. What may change while the fingerprint of a training stays the
+# same is therefore a tag: how it is launched, how its weights are searched with.
+_ADJUSTABLE = ("launcher", "device", "precision")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunIdentity:
+    """Which run of the graph this is.
+
+    `fingerprint` is a digest of what the training consumed: with the run's name, it is how the
+    same MLflow run is found again.
+    """
+
+    scale: str
+    run: str
+    task: str
+    model: str
+    fingerprint: str
+
+    @property
+    def experiment(self) -> str:
+        """The MLflow experiment: one a scale."""
+        return f"aiayn/{self.scale}"
+
+    def tags(self) -> dict[str, str]:
+        """The identity as MLflow tags."""
+        return {
+            "scale": self.scale,
+            "run": self.run,
+            "task": self.task,
+            "model": self.model,
+            FINGERPRINT: self.fingerprint,
+        }
+
+
+def run_params(config: Config, run: str) -> dict[str, str]:
+    """What fixes the training of `run`, as MLflow params: the model's row, the task, the recipe.
+
+    Raises:
+        ConfigError: there is no such run.
+    """
+    model = config.model_of(run)
+    task = config.task(config.run(run).task)
+    settings = dataclasses.asdict(config.training)
+    return _as_text(
+        {
+            **dataclasses.asdict(model),
+            "d_k": model.key_width,
+            "d_v": model.value_width,
+            "seed": config.run(run).seed,
+            "source": task.text.source,
+            "target": task.text.target,
+            "corpora": ", ".join(task.text.train),
+            "bpe": dataclasses.asdict(task.bpe),
+            "training": {key: settings[key] for key in settings if key not in _ADJUSTABLE},
+        }
+    )
+
+
+def run_settings(config: Config, run: str) -> dict[str, str]:
+    """What may be adjusted without training anew, as MLflow tags.
+
+    Raises:
+        ConfigError: there is no such run.
+    """
+    settings = dataclasses.asdict(config.training)
+    return _as_text(
+        {
+            "training": {key: settings[key] for key in _ADJUSTABLE},
+            "decoding": dataclasses.asdict(config.task(config.run(run).task).decoding),
+        }
+    )
+
+
+def metric_name(column: str) -> str:
+    """The MLflow metric for a column of history/RUN.csv: `loss` is train/loss, `dev_loss` dev/loss.
+
+    MLflow's charts are grouped by what stands before the slash.
+    """
+    if "/" in column:
+        return column
+    if column.startswith("dev_"):
+        return f"dev/{column.removeprefix('dev_')}"
+    return f"train/{column}"
+
+
+def _as_text(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Nested values by dotted name, as MLflow keeps them: text."""
+    flat: dict[str, str] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _as_text(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = str(value)
+    return flat

@@ -1,0 +1,1 @@
+"""Training (section 5): loss, schedule, checkpoints, processes, the loop."""

@@ -1,0 +1,64 @@
+"""What a training run consumes, and the digest that stands for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import aiayn
+from aiayn.config import Model, Training
+from aiayn.model.device import Device
+
+# what changes neither the weights nor the history
+WITHOUT_EFFECT = ("launcher", "device", "precision")
+CODE = ("tokens", "model", "training")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run to train: a model, how to train it, on which tokens, from which seed."""
+
+    run: str
+    model: Model
+    training: Training
+    seed: int
+    tokens_digest: str
+
+    def fingerprint(self, device: Device) -> str:
+        """Digest of everything that decides the weights: parameters, data, code, number format.
+
+        Two trainings of one fingerprint on one machine end with the same bits.
+        """
+        training = {k: v for k, v in asdict(self.training).items() if k not in WITHOUT_EFFECT}
+        consumed = {
+            "model": asdict(self.model),
+            "training": training,
+            "seed": self.seed,
+            "tokens": self.tokens_digest,
+            "code": _code_digest(),
+            "device": device.device.type,
+            "precision": device.precision,
+        }
+        return hashlib.sha256(json.dumps(consumed, sort_keys=True).encode()).hexdigest()
+
+    def description(self) -> dict[str, Any]:
+        """What is written beside the weights."""
+        model = replace(self.model, d_k=self.model.key_width, d_v=self.model.value_width)
+        return {
+            "run": self.run,
+            "model": asdict(model),
+            "seed": self.seed,
+            "max_length": self.training.max_length,
+        }
+
+
+def _code_digest() -> str:
+    root = Path(aiayn.__file__).parent
+    digest = hashlib.sha256()
+    for package in CODE:
+        for path in sorted((root / package).glob("*.py")):
+            digest.update(f"{package}/{path.name}\n".encode() + path.read_bytes())
+    return digest.hexdigest()

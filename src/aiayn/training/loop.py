@@ -1,0 +1,199 @@
+"""From the first step, or wherever an earlier attempt was killed, to the last."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tqdm import tqdm
+
+from aiayn.errors import TrainingError
+from aiayn.model.checkpoints import checkpoint_name, checkpoints
+from aiayn.training.trainer import Trainer
+
+COLUMNS = ("step", "epoch", "tokens", "learning_rate", "loss", "dev_loss", "dev_perplexity")
+RESUME = "resume.safetensors"
+
+Observer = Callable[[int, Mapping[str, float]], None]
+
+
+class Terminated(Exception):
+    """SIGTERM came; the state is saved and the next start goes on from it."""
+
+
+@dataclass
+class Outcome:
+    """What a training leaves behind, besides its checkpoints."""
+
+    history: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+    validation_seconds: float = 0.0
+    starts: int = 1
+
+    def history_csv(self) -> str:
+        """One line every `log_steps`; no times, so that the same training gives the same bytes."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.history)
+        return text.getvalue()
+
+
+def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metrics: None) -> Outcome:
+    """Train to the last step.
+
+    Args:
+        trainer: at step 0.
+        scratch: folder of this very training (its name holds the fingerprint); if it holds the
+            state of an interrupted attempt, training goes on from there with the same bits.
+            On return it holds the last `average` checkpoints.
+        observe: told (step, metrics) at every line of history; by the first process only.
+    Raises:
+        TrainingError: the loss is not finite.
+        Terminated: SIGTERM came; the state was saved.
+    """
+    settings, last = trainer.job.training, trainer.job.model.steps
+    outcome = _resume(trainer, scratch)
+    first = trainer.processes.is_first
+    clock, begun = _Clock(outcome), trainer.tokens
+    with (
+        _noting_termination(trainer.processes.count) as terminated,
+        tqdm(
+            total=last, initial=trainer.step_number, desc=trainer.job.run, unit="step",
+            disable=None if first else True, dynamic_ncols=True,
+        ) as progress,
+    ):  # fmt: skip
+        while trainer.step_number < last:
+            trainer.step()
+            progress.update()
+            step = trainer.step_number
+            final, stop = step == last, terminated()
+            validated = step % settings.validation_steps == 0 or final
+            if step % settings.log_steps == 0 or validated:
+                line = _history_line(trainer)
+                if validated:
+                    with clock.validating():
+                        line |= _validation(trainer)
+                outcome.history.append(line)
+                speed = clock.speed(trainer.tokens - begun)
+                progress.set_postfix_str(
+                    f"loss {line['loss']:.3f}, rate {line['learning_rate']:.2e}, {speed:,.0f} tokens/s"
+                )
+                if first:
+                    observe(step, {**line, "tokens_per_second": speed})
+            if step % settings.checkpoint_steps == 0 or final or stop:
+                clock.stamp(outcome)
+                _save(trainer, scratch, outcome, keep=step % settings.checkpoint_steps == 0 or final)
+            if stop and not final:
+                raise Terminated(f"{trainer.job.run}: stopped at step {step}; run it again to go on")
+    return outcome
+
+
+class _Clock:
+    """Seconds of this start, with and without validation, on top of those of earlier starts."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.begun = time.perf_counter()
+        self.validation = 0.0
+        self.earlier = (outcome.seconds, outcome.validation_seconds)
+
+    @contextmanager
+    def validating(self) -> Iterator[None]:
+        before = time.perf_counter()
+        yield
+        self.validation += time.perf_counter() - before
+
+    def speed(self, tokens: int) -> float:
+        """Real target tokens a second, validation left out."""
+        return tokens / (time.perf_counter() - self.begun - self.validation)
+
+    def stamp(self, outcome: Outcome) -> None:
+        outcome.seconds = self.earlier[0] + time.perf_counter() - self.begun
+        outcome.validation_seconds = self.earlier[1] + self.validation
+
+
+def _history_line(trainer: Trainer) -> dict[str, Any]:
+    interval = trainer.close_interval()
+    if not math.isfinite(interval.loss):
+        raise _diverged(trainer, f"the loss is {interval.loss}")
+    return {
+        "step": trainer.step_number,
+        "epoch": round(trainer.epoch, 4),
+        "tokens": trainer.tokens,
+        "learning_rate": float(f"{trainer.learning_rate:.6g}"),
+        "loss": round(interval.mean_loss, 6),
+    }
+
+
+def _validation(trainer: Trainer) -> dict[str, float]:
+    dev_loss = trainer.validate()
+    # past this a float64 overflows; such a perplexity says "hopeless" in any case
+    return {"dev_loss": round(dev_loss, 6), "dev_perplexity": round(math.exp(min(dev_loss, 700)), 6)}
+
+
+def _diverged(trainer: Trainer, what: str) -> TrainingError:
+    return TrainingError(
+        f"{trainer.job.run}: {what} at step {trainer.step_number}: training diverged. Lower "
+        "training.learning_rate_scale or raise training.warmup_steps in params.yaml."
+    )
+
+
+def _resume(trainer: Trainer, scratch: Path) -> Outcome:
+    state = scratch / RESUME
+    if not state.exists():
+        return Outcome()
+    outcome = Outcome(**trainer.restore_state(state))
+    outcome.starts += 1
+    return outcome
+
+
+def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> None:
+    """Save where to go on from and, if `keep`, weights to average; drop weights too old for that."""
+    if not trainer.is_finite():
+        raise _diverged(trainer, "weights are no longer finite")
+    if trainer.processes.is_first:
+        if keep:
+            trainer.save_weights(scratch / checkpoint_name(trainer.step_number))
+        trainer.save_state(
+            scratch / RESUME,
+            {
+                "history": outcome.history,
+                "seconds": outcome.seconds,
+                "validation_seconds": outcome.validation_seconds,
+                "starts": outcome.starts,
+            },
+        )
+        for old in checkpoints(scratch)[: -trainer.job.model.average]:
+            old.unlink()
+    trainer.processes.wait_for_all()
+
+
+@contextmanager
+def _noting_termination(processes: int) -> Iterator[Callable[[], bool]]:
+    """Whether SIGTERM has come, to act on after the step in progress.
+
+    Several processes could not agree on that step without talking at every one: there the signal
+    ends the process at once, and the next start goes on from the last checkpoint.
+    """
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+
+    if processes > 1:
+        yield lambda: False
+        return
+    previous = signal.signal(signal.SIGTERM, note)
+    try:
+        yield lambda: bool(received)
+    finally:
+        signal.signal(signal.SIGTERM, previous)

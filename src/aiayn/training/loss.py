@@ -1,0 +1,83 @@
+"""Label-smoothed cross-entropy over a shared embedding (sections 3.4 and 5.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+CHUNK_BYTES = 4 << 20  # logits of this size stay in a CPU's cache; a GPU is given more
+CHUNK_BYTES_GPU = 1 << 30
+
+
+def smoothed_cross_entropy(
+    states_ND: Tensor, embedding_VD: Tensor, targets_N: Tensor, *, eps_ls: float, pad: int
+) -> tuple[Tensor, Tensor]:
+    """Summed loss over real tokens, without ever holding all logits.
+
+    The target distribution is (1 - eps_ls) on the right piece plus eps_ls / V on each of the V
+    pieces (Szegedy et al. 2015, the paper's reference 36); docs/deviations.md has the others.
+
+    Args:
+        states_ND: the decoder's output, float.
+        embedding_VD: the matrix whose transpose makes logits.
+        targets_N: int64; positions equal to `pad` do not count.
+        eps_ls: mass taken from the right piece, in [0, 1).
+    Returns:
+        The smoothed loss (differentiable) and the plain negative log-likelihood (not
+        differentiable), both float32 sums in nats.
+    Paper: section 5.4. Deviation: none.
+    """
+    loss, nll = _SmoothedCrossEntropy.apply(states_ND, embedding_VD, targets_N, eps_ls, pad)  # type: ignore[no-untyped-call]
+    return loss, nll
+
+
+class _SmoothedCrossEntropy(torch.autograd.Function):
+    """Logits, loss and gradients chunk by chunk, in one pass: the gradient is known in closed form,
+    softmax - target distribution, so nothing but it need be kept for the backward pass.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, states_ND: Tensor, embedding_VD: Tensor, targets_N: Tensor, eps_ls: float, pad: int
+    ) -> tuple[Tensor, Tensor]:
+        device = states_ND.device.type
+        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
+        weight_VD = embedding_VD if dtype is None else embedding_VD.to(dtype)
+        states_ND = states_ND.to(weight_VD.dtype)
+        vocabulary = len(weight_VD)
+        budget = CHUNK_BYTES if device == "cpu" else CHUNK_BYTES_GPU
+        rows = max(1, budget // (4 * vocabulary))
+        needs_grad = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
+        grad_states_ND = torch.empty_like(states_ND) if needs_grad else None
+        grad_embedding_VD = torch.zeros_like(embedding_VD) if needs_grad else None
+        loss = states_ND.new_zeros((), dtype=torch.float32)
+        nll = states_ND.new_zeros((), dtype=torch.float32)
+        for begin in range(0, len(states_ND), rows):
+            chunk_ND, targets = states_ND[begin : begin + rows], targets_N[begin : begin + rows, None]
+            is_real = targets != pad
+            logits = (chunk_ND @ weight_VD.t()).float()
+            log_z = logits.logsumexp(dim=1, keepdim=True)
+            nll_chunk = log_z - logits.gather(1, targets)
+            mean_chunk = log_z - logits.mean(dim=1, keepdim=True)
+            nll += (nll_chunk * is_real).sum()
+            loss += (((1 - eps_ls) * nll_chunk + eps_ls * mean_chunk) * is_real).sum()
+            if grad_states_ND is None or grad_embedding_VD is None:
+                continue
+            grad = logits.sub_(log_z).exp_().sub_(eps_ls / vocabulary)
+            grad.scatter_add_(1, targets, torch.full_like(log_z, eps_ls - 1)).mul_(is_real)
+            grad = grad.to(weight_VD.dtype)
+            torch.mm(grad, weight_VD, out=grad_states_ND[begin : begin + rows])
+            if dtype is None:
+                grad_embedding_VD.addmm_(grad.t(), chunk_ND)
+            else:
+                grad_embedding_VD += grad.t() @ chunk_ND
+        ctx.save_for_backward(grad_states_ND, grad_embedding_VD)
+        ctx.mark_non_differentiable(nll)
+        return loss, nll
+
+    @staticmethod
+    def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        grad_states_ND, grad_embedding_VD = ctx.saved_tensors
+        return grad_states_ND * grad_loss, grad_embedding_VD * grad_loss, None, None, None

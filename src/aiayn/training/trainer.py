@@ -1,0 +1,196 @@
+"""The model, its optimiser and its data: one optimiser step, one validation, saving and restoring.
+
+How many processes share the work does not matter: a global batch is a fixed set of micro-batches,
+the loss is a mean over the real target tokens of all of them, and dropout is seeded by step and
+micro-batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from aiayn.model.device import Device
+from aiayn.model.transformer import Transformer
+from aiayn.tokens.arrays import TokenArrays
+from aiayn.tokens.batching import BatchPlan, MicroBatch, fill, sequential_batches
+from aiayn.tokens.bpe import PAD, START
+from aiayn.model.checkpoints import load_tensors, save_tensors
+from aiayn.training.flat import FlatParameters
+from aiayn.training.job import Job
+from aiayn.training.loss import smoothed_cross_entropy
+from aiayn.training.processes import Processes
+from aiayn.training.schedule import learning_rate
+
+VALIDATION_TOKENS = 4096  # in a batch; changes no number beyond the order of summation
+
+
+@dataclass
+class Interval:
+    """Sums since the last line of history."""
+
+    loss: float = 0.0
+    tokens: int = 0
+
+    @property
+    def mean_loss(self) -> float:
+        """Label-smoothed loss in nats per target token."""
+        return self.loss / self.tokens
+
+
+class Trainer:
+    """A job on a device, at some step."""
+
+    def __init__(
+        self, job: Job, train: TokenArrays, dev: TokenArrays, vocabulary: int, device: Device,
+        processes: Processes,
+    ) -> None:  # fmt: skip
+        self.job, self.device, self.processes = job, device, processes
+        self.train_arrays, self.dev_arrays = train, dev
+        settings = job.training
+        self.plan = BatchPlan(
+            *train.lengths,
+            batch_tokens=settings.batch_tokens,
+            micro_batches=settings.micro_batches,
+            max_length=settings.max_length,
+            seed=job.seed,
+        )
+        self.target_lengths = train.lengths[1]
+        torch.manual_seed(job.seed)
+        self.model = Transformer(job.model, vocabulary, max_length=settings.max_length, pad=PAD)
+        self.model.to(device.device)
+        self.flat = FlatParameters(self.model)
+        self.optimizer = torch.optim.Adam(
+            [self.flat.values],
+            betas=(settings.adam.beta1, settings.adam.beta2),
+            eps=settings.adam.epsilon,
+            fused=True,
+        )
+        self.step_number = 0
+        self.tokens = 0
+        self._loss = torch.zeros((), dtype=torch.float64, device=device.device)
+        self._interval_tokens = 0
+
+    def step(self) -> None:
+        """One optimiser step over one global batch (section 5.3)."""
+        self.model.train()
+        batch = self.plan.step(self.step_number)
+        tokens = sum(int(self.target_lengths[micro.indices].sum()) for micro in batch)
+        self.flat.gradients.zero_()
+        for number in self.processes.share(len(batch)):
+            torch.manual_seed(_seed(self.job.seed, self.step_number, number))
+            loss, _ = self._losses(self.train_arrays, batch[number])
+            (loss / tokens).backward()
+            self._loss += loss.detach()
+        self.processes.add_up(self.flat.gradients)
+        self.step_number += 1
+        self.optimizer.param_groups[0]["lr"] = self.learning_rate
+        self.optimizer.step()
+        self.tokens += tokens
+        self._interval_tokens += tokens
+
+    @property
+    def learning_rate(self) -> float:
+        """Of the step that was taken last."""
+        settings = self.job.training
+        return learning_rate(
+            self.step_number, self.job.model.d_model, settings.warmup_steps,
+            settings.learning_rate_scale,
+        )  # fmt: skip
+
+    @property
+    def epoch(self) -> float:
+        """How often the training data has been seen."""
+        return self.step_number / self.plan.steps_per_epoch
+
+    def is_finite(self) -> bool:
+        """Whether every weight is a number."""
+        return bool(torch.isfinite(self.flat.values).all())
+
+    def close_interval(self) -> Interval:
+        """The sums since this was last called, over all processes."""
+        total = self.processes.add_up(self._loss.clone())
+        interval = Interval(float(total.item()), self._interval_tokens)
+        self._loss.zero_()
+        self._interval_tokens = 0
+        return interval
+
+    @torch.no_grad()
+    def validate(self) -> float:
+        """Negative log-likelihood of the dev set in nats per piece, end symbol counted, without
+        smoothing; its exponential is the paper's per-word-piece perplexity.
+        """
+        self.model.eval()
+        batches = sequential_batches(*self.dev_arrays.lengths, VALIDATION_TOKENS)
+        total = torch.zeros((), dtype=torch.float64, device=self.device.device)
+        for number in self.processes.share(len(batches)):
+            total += self._losses(self.dev_arrays, batches[number])[1]
+        self.processes.add_up(total)
+        return float(total.item()) / int(self.dev_arrays.lengths[1].sum())
+
+    def save_weights(self, path: Path) -> None:
+        """Weights alone, for averaging and decoding."""
+        save_tensors(path, self.model.state_dict(), {**self.job.description(), "step": self.step_number})
+
+    def save_state(self, path: Path, extra: dict[str, Any]) -> None:
+        """Everything that the next step depends on, and `extra`."""
+        adam = self.optimizer.state[self.flat.values]
+        tensors = {
+            "values": self.flat.values,
+            "exp_avg": adam["exp_avg"],
+            "exp_avg_sq": adam["exp_avg_sq"],
+        }
+        counters = {
+            "step": self.step_number,
+            "tokens": self.tokens,
+            "loss": float(self._loss.item()).hex(),
+            "interval_tokens": self._interval_tokens,
+        }
+        save_tensors(path, tensors, {"counters": counters, "extra": extra})
+
+    def restore_state(self, path: Path) -> dict[str, Any]:
+        """Undo of `save_state`: the next step gives the same bits. Returns `extra`."""
+        tensors, metadata = load_tensors(path)
+        counters = metadata["counters"]
+        with torch.no_grad():
+            self.flat.values.copy_(tensors["values"])
+        device = self.device.device
+        self.optimizer.state[self.flat.values] = {
+            "step": torch.tensor(float(counters["step"]), device=device),
+            "exp_avg": tensors["exp_avg"].to(device),
+            "exp_avg_sq": tensors["exp_avg_sq"].to(device),
+        }
+        self.step_number, self.tokens = counters["step"], counters["tokens"]
+        # each process had its own share; only the sum matters, so the first takes all of it
+        self._loss.fill_(float.fromhex(counters["loss"]) if self.processes.is_first else 0.0)
+        self._interval_tokens = counters["interval_tokens"]
+        extra: dict[str, Any] = metadata["extra"]
+        return extra
+
+    def _losses(self, arrays: TokenArrays, micro: MicroBatch) -> tuple[Tensor, Tensor]:
+        """Smoothed loss and negative log-likelihood, summed over a micro-batch's real tokens."""
+        source, target = self._tensors(fill(arrays, micro))
+        start = target.new_full((len(target), 1), START)
+        with self.device.autocast():
+            states = self.model.states(source, torch.cat((start, target[:, :-1]), dim=1))
+            return smoothed_cross_entropy(
+                states.flatten(0, 1), self.model.embedding, target.flatten(),
+                eps_ls=self.job.model.eps_ls, pad=PAD,
+            )  # fmt: skip
+
+    def _tensors(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[Tensor]:
+        tensors = [torch.from_numpy(array) for array in arrays]
+        if self.device.device.type == "cuda":
+            tensors = [t.pin_memory().to(self.device.device, non_blocking=True) for t in tensors]
+        return tensors
+
+
+def _seed(seed: int, step: int, micro_batch: int) -> int:
+    """Another stream of random numbers for every (run, step, micro-batch)."""
+    return int(np.random.SeedSequence([seed, step, micro_batch]).generate_state(1, np.uint64)[0] >> 1)

@@ -1,0 +1,42 @@
+"""What every test may lean on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aiayn.config import Model
+
+ROOT = Path(__file__).resolve().parent.parent
+
+TINY = Model(
+    N=2, d_model=16, d_ff=32, h=2, P_drop=0.1, eps_ls=0.1, steps=8, positions="sinusoid", average=2
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _no_store_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests neither read a mirror nor write to a tracking store that the environment names."""
+    for name in ("AIAYN_MIRROR", "MLFLOW_TRACKING_URI"):
+        monkeypatch.delenv(name, raising=False)
+    os.environ.setdefault("TQDM_DISABLE", "1")
+
+
+@pytest.fixture
+def tiny() -> Callable[..., Model]:
+    """A small row of table 3, with any columns replaced."""
+
+    def row(**columns: object) -> Model:
+        return replace(TINY, **columns)  # type: ignore[arg-type]
+
+    return row
+
+
+@pytest.fixture
+def root() -> Path:
+    """The project's folder."""
+    return ROOT

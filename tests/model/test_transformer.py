@@ -1,0 +1,183 @@
+"""The model is the paper's: same logits as torch's own Transformer, same parameter count as its
+formula, and nothing leaks from the future or from padding."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from aiayn.config import Model
+from aiayn.model.transformer import Transformer
+
+VOCABULARY = 23
+START = 2
+Row = Callable[..., Model]
+
+
+def tokens(rows: int, length: int, seed: int = 0) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(4, VOCABULARY, (rows, length), generator=generator)
+
+
+def seeded(model: Model) -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(model, VOCABULARY, max_length=32).eval()
+
+
+def reference_with_same_weights(ours: Transformer, row: Model) -> nn.Transformer:
+    """torch's post-norm ReLU Transformer; attention biases, which the paper has not, are zero."""
+    reference = nn.Transformer(
+        row.d_model, row.h, row.N, row.N, row.d_ff, dropout=0.0, batch_first=True,
+        layer_norm_eps=1e-6,
+    )  # fmt: skip
+    # torch normalises each stack's output once more; the paper does not
+    reference.encoder.norm = reference.decoder.norm = None
+
+    def copy(attention: nn.MultiheadAttention, source: nn.Module) -> None:
+        packed = torch.cat([getattr(source, f"w_{name}").weight for name in "qkv"])
+        attention.in_proj_weight.data.copy_(packed)
+        attention.in_proj_bias.data.zero_()
+        attention.out_proj.weight.data.copy_(source.w_o.weight)
+        attention.out_proj.bias.data.zero_()
+
+    stacks = ((reference.encoder, ours.encoder), (reference.decoder, ours.decoder))
+    for theirs, mine in stacks:
+        for layer, source in zip(theirs.layers, mine, strict=True):
+            copy(layer.self_attn, source.self_attention)
+            norms = [source.self_attention_residual.norm, source.feed_forward_residual.norm]
+            if mine is ours.decoder:
+                copy(layer.multihead_attn, source.cross_attention)
+                norms.insert(1, source.cross_attention_residual.norm)
+            for number, norm in enumerate(norms, start=1):
+                getattr(layer, f"norm{number}").load_state_dict(norm.state_dict())
+            layer.linear1.load_state_dict(source.feed_forward.w_1.state_dict())
+            layer.linear2.load_state_dict(source.feed_forward.w_2.state_dict())
+    return reference.train()  # without dropout the same, and off the path of nested tensors
+
+
+@pytest.mark.parametrize("positions", ["sinusoid", "learned"])
+def test_same_logits_as_torch(tiny: Row, positions: str) -> None:
+    row = tiny(positions=positions, h=4)
+    ours = seeded(row)
+    for parameter in ours.parameters():  # biases and gains too, lest zeros and ones hide a mistake
+        parameter.data.add_(0.1 * torch.randn_like(parameter))
+    source, target = tokens(3, 9), tokens(3, 7, seed=1)
+    source[1, 5:] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch remarks on nested tensors, which are not used
+        reference = reference_with_same_weights(ours, row)
+
+    def embed(ids: Tensor, table: nn.Module) -> Tensor:
+        return ours.embedding[ids] * row.d_model**0.5 + table(0, ids.shape[1])
+
+    with torch.no_grad():
+        states = reference(
+            embed(source, ours.source_positions),
+            embed(target, ours.target_positions),
+            tgt_mask=torch.ones(7, 7).triu(1).bool(),
+            src_key_padding_mask=source == 0,
+            memory_key_padding_mask=source == 0,
+        )
+        theirs = states @ ours.embedding.T
+        mine = ours(source, target)
+    torch.testing.assert_close(mine, theirs, atol=1e-5, rtol=1e-5)
+
+
+def test_gradients_agree_with_torch(tiny: Row) -> None:
+    row = tiny()
+    ours = seeded(row)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reference = reference_with_same_weights(ours, row)
+    x, y = torch.randn(2, 5, row.d_model), torch.randn(2, 4, row.d_model)
+    mask = torch.ones(4, 4).triu(1).bool()
+    reference(x, y, tgt_mask=mask).square().sum().backward()
+    for layer in ours.encoder:
+        x = layer(x, None)
+    for layer in ours.decoder:
+        y = layer(y, layer.cross_attention.keys_values(x), None)
+    y.square().sum().backward()
+    theirs = reference.decoder.layers[0].linear1.weight.grad
+    torch.testing.assert_close(ours.decoder[0].feed_forward.w_1.weight.grad, theirs)
+    theirs = reference.encoder.layers[0].self_attn.in_proj_weight.grad
+    mine = ours.encoder[0].self_attention
+    packed = torch.cat([mine.w_q.weight.grad, mine.w_k.weight.grad, mine.w_v.weight.grad])
+    torch.testing.assert_close(packed, theirs, atol=1e-5, rtol=1e-4)
+
+
+def test_the_future_moves_no_earlier_logit(tiny: Row) -> None:
+    model = seeded(tiny())
+    source, target = tokens(2, 6), tokens(2, 8)
+    changed = target.clone()
+    changed[:, 5:] = tokens(2, 3, seed=9)
+    with torch.no_grad():
+        before, after = model(source, target), model(source, changed)
+    torch.testing.assert_close(before[:, :5], after[:, :5])
+    assert not torch.allclose(before[:, 5:], after[:, 5:])
+
+
+def test_padding_changes_nothing(tiny: Row) -> None:
+    model = seeded(tiny())
+    source, target = tokens(2, 6), tokens(2, 5)
+    padded_source = nn.functional.pad(source, (0, 4))
+    padded_target = nn.functional.pad(target, (0, 3))
+    with torch.no_grad():
+        torch.testing.assert_close(
+            model(padded_source, padded_target)[:, :5], model(source, target), atol=1e-5, rtol=1e-5
+        )
+
+
+def test_a_row_of_nothing_but_padding_is_finite(tiny: Row) -> None:
+    """Short micro-batches are filled up with such rows."""
+    model = seeded(tiny()).train()
+    source = torch.cat((tokens(1, 6), torch.zeros(1, 6, dtype=torch.int64)))
+    states = model.states(source, torch.zeros(2, 4, dtype=torch.int64))
+    states.sum().backward()
+    assert states.isfinite().all()
+    assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("columns", [{}, {"d_k": 3, "d_v": 5}, {"positions": "learned"}])
+def test_step_by_step_equals_all_at_once(tiny: Row, columns: dict[str, object]) -> None:
+    model = seeded(tiny(**columns))
+    source, target = tokens(2, 6), tokens(2, 7)
+    source[1, 4:] = 0
+    with torch.no_grad():
+        expected = model(source, target)
+        memory, past = model.encode(source), model.start(4)
+        for t in range(7):
+            newest = target[:, t : t + 1].expand(-1, 2)  # two equal hypotheses a sentence
+            logits, past = model.step(newest, past, memory)
+            torch.testing.assert_close(logits[:, 0], expected[:, t], atol=1e-5, rtol=1e-5)
+            torch.testing.assert_close(logits[:, 1], expected[:, t], atol=1e-5, rtol=1e-5)
+
+
+def test_learned_positions_end_in_their_last_vector(tiny: Row) -> None:
+    model = seeded(tiny(positions="learned"))
+    table = model.source_positions(30, 5)
+    torch.testing.assert_close(table[1:], table[1:2].expand(4, -1))
+
+
+def test_sinusoids_grow_with_the_sentence(tiny: Row) -> None:
+    model = seeded(tiny())
+    with torch.no_grad():
+        assert model(tokens(1, 100), tokens(1, 90)).isfinite().all()
+
+
+def test_attention_weights_are_what_attention_uses(tiny: Row) -> None:
+    model = seeded(tiny())
+    attention = model.encoder[0].self_attention
+    x = torch.randn(2, 5, 16)
+    attended = attention.keys_values(x)
+    may_attend = torch.tensor([True, True, True, False, True])[None, None, None]
+    weights = attention.weights(x, attended.keys_BHSK, may_attend)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 5))
+    assert (weights[..., 3] == 0).all()
+    heads = (weights @ attended.values_BHSV).transpose(1, 2).flatten(2)
+    torch.testing.assert_close(
+        attention.w_o(heads), attention(x, attended, may_attend=may_attend), atol=1e-5, rtol=1e-5
+    )

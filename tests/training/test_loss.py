@@ -1,0 +1,61 @@
+"""The loss against torch's own, in value and gradient."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from aiayn.training import loss as loss_module
+from aiayn.training.loss import smoothed_cross_entropy
+
+
+@pytest.mark.parametrize("eps_ls", [0.0, 0.1, 0.2])
+@pytest.mark.parametrize("chunk_bytes", [1, 4 << 20])
+def test_equals_torch(eps_ls: float, chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loss_module, "CHUNK_BYTES", chunk_bytes)
+    torch.manual_seed(0)
+    states = torch.randn(20, 8, requires_grad=True)
+    embedding = torch.randn(31, 8, requires_grad=True)
+    targets = torch.randint(1, 31, (20,))
+    targets[[3, 4, 19]] = 0
+    ours, nll = smoothed_cross_entropy(states, embedding, targets, eps_ls=eps_ls, pad=0)
+    (ours / 17).backward()
+    gradients = states.grad, embedding.grad
+    states.grad = embedding.grad = None
+    logits = states @ embedding.T
+    theirs = cross_entropy(logits, targets, ignore_index=0, label_smoothing=eps_ls)
+    theirs.backward()
+    torch.testing.assert_close(ours / 17, theirs)
+    torch.testing.assert_close(nll, cross_entropy(logits, targets, ignore_index=0, reduction="sum"))
+    torch.testing.assert_close(gradients[0], states.grad)
+    torch.testing.assert_close(gradients[1], embedding.grad)
+
+
+def test_five_words_on_paper() -> None:
+    """Logits 0 for five words: every word has probability 1/5 whatever the smoothing."""
+    loss, nll = smoothed_cross_entropy(
+        torch.zeros(2, 3), torch.ones(5, 3), torch.tensor([1, 4]), eps_ls=0.4, pad=0
+    )
+    assert loss.item() == pytest.approx(2 * math.log(5))
+    assert nll.item() == pytest.approx(2 * math.log(5))
+
+
+def test_nothing_but_padding_is_zero() -> None:
+    states = torch.randn(3, 4, requires_grad=True)
+    embedding = torch.randn(5, 4, requires_grad=True)
+    loss, _ = smoothed_cross_entropy(states, embedding, torch.zeros(3, dtype=torch.int64), eps_ls=0.1, pad=0)
+    loss.backward()
+    assert loss.item() == 0
+    assert states.grad is not None
+    assert states.grad.abs().sum().item() == 0
+
+
+def test_no_gradient_is_computed_where_none_is_wanted() -> None:
+    with torch.no_grad():
+        loss, _ = smoothed_cross_entropy(
+            torch.randn(3, 4), torch.randn(5, 4), torch.tensor([1, 2, 3]), eps_ls=0.1, pad=0
+        )
+    assert not loss.requires_grad
