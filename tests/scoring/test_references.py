@@ -24,7 +24,12 @@ def folder(tmp_path: Path) -> Path:
 
 def write(folder: Path, target: bytes) -> None:
     sha256 = {"source": "0" * 64, "target": hashlib.sha256(target).hexdigest()}
-    test = {"corpora": ["demo-test"], "pairs": 4, "sha256": sha256, "dropped": {"empty": 0}}
+    test = {
+        "corpora": {"demo-test": {"pairs": 4}},
+        "pairs": 4,
+        "sha256": sha256,
+        "dropped": {"empty": 0},
+    }
     (folder / "manifest.json").write_text(json.dumps({"splits": {"test": test}}))
     (folder / "test.target").write_bytes(target)
 

@@ -32,7 +32,11 @@ def project(tmp_path: Path) -> Path:
         content = "".join(f"{line}\n" for line in sentences).encode()
         (text / f"{split}.target").write_bytes(content)
         sha256 = {"source": "0" * 64, "target": hashlib.sha256(content).hexdigest()}
-        splits[split] = {"corpora": [f"demo-{split}"], "pairs": len(sentences), "sha256": sha256}
+        splits[split] = {
+            "corpora": {f"demo-{split}": {}},
+            "pairs": len(sentences),
+            "sha256": sha256,
+        }
     (text / "manifest.json").write_text(json.dumps({"splits": splits}))
     (outputs / "test.hypotheses").write_text("".join(f"{line}\n" for line in SENTENCES["test"]))
     (outputs / "dev.hypotheses").write_text("Ein Hund\n\n")
@@ -98,4 +102,6 @@ def test_failure_is_one_line_and_leaves_the_old_scores(
 
 
 def test_an_unknown_run_is_answered_with_the_nearest(project: Path) -> None:
-    assert "Did you mean en-de.base?" in score(project, "en-de.bas").stderr
+    result = score(project, "en-de.bas")
+    assert result.returncode == 1
+    assert "Did you mean en-de.base?" in result.stderr

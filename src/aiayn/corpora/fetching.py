@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import http
 import os
 import sys
 import time
@@ -105,12 +104,13 @@ def _get_with_retries(url: str, path: Path) -> None:
     )
     for attempt, pause in enumerate((*PAUSES_SECONDS, None), start=1):
         try:
-            get(url, str(path), None)  # type: ignore[no-untyped-call]
+            get(url, str(path), None)
             return
         except requests.HTTPError as error:
-            status = error.response.status_code if error.response is not None else 0
-            complaint = f"HTTP {status} {_phrase(status)}"
-            if status < 500 and status not in (408, 429):
+            response = error.response
+            assert response is not None
+            complaint = f"HTTP {response.status_code} {response.reason}"
+            if response.status_code < 500 and response.status_code not in (408, 429):
                 raise DataError(
                     f"{url}: {complaint}. Check the url in conf/catalogue, "
                     "or set AIAYN_MIRROR to a mirror that has the file."
@@ -125,10 +125,3 @@ def _get_with_retries(url: str, path: Path) -> None:
                 "Try again later, or set AIAYN_MIRROR to a mirror that has the file."
             )
         time.sleep(pause)
-
-
-def _phrase(status: int) -> str:
-    try:
-        return http.HTTPStatus(status).phrase
-    except ValueError:
-        return "(an unknown status)"

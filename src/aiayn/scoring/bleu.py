@@ -4,7 +4,7 @@ The counting is sacreBLEU's throughout; what differs is how text is cut into wor
 
 name | text | counted
 --- | --- | ---
-bleu | detokenized, cased | sacreBLEU's standard: 13a, smoothing that matters only without a match
+bleu | detokenized, cased | sacreBLEU's standard: 13a, an n-gram order without a match smoothed
 chrf | detokenized, cased | character n-grams up to 6, recall weighted by 2 (chrF2)
 tokenized_bleu | Moses words, cased | multi-bleu.perl
 compound_split_bleu | the same with German compounds split: table 2's EN-DE | multi-bleu.perl
@@ -46,7 +46,8 @@ def score_split(
     """
     if not references or len(hypotheses) != len(references):
         raise ScoreError(
-            f"{len(hypotheses)} hypotheses cannot be scored against {len(references)} references."
+            f"{len(hypotheses)} hypotheses cannot be scored against {len(references)} references: "
+            "give one hypothesis, if only an empty one, for each reference."
         )
     scores = {
         "bleu": _measure(BLEU(), hypotheses, references),

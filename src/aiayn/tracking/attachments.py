@@ -36,7 +36,7 @@ def gather(root: Path, run: str, task: str, folder: Path) -> str | None:
 
 
 def _samples(text: Path, hypotheses: Path) -> str | None:
-    """The first sentences of a set with their translations, as CSV, which MLflow shows as a table."""
+    """The first sentences of a set, translated, as CSV, which MLflow shows as a table."""
     files = (text / f"{hypotheses.stem}.source", text / f"{hypotheses.stem}.target", hypotheses)
     if not all(file.exists() for file in files):
         return None

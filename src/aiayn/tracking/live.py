@@ -14,8 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
+from aiayn.tracking.connection import MlflowMissingError, connect, store_name
 from aiayn.tracking.names import RunIdentity, metric_name
-from aiayn.tracking.store import Known, MlflowMissingError, Point, Status, Store, now_ms
+from aiayn.tracking.store import Known, Point, Status, Store, now_ms
 
 FLUSH_SECONDS = 1.0
 RETRY_SECONDS = 60.0
@@ -131,7 +132,7 @@ class LiveRun:
 
     def _connect(self) -> None:
         """Find the run that an interrupted training left, or begin a new one."""
-        self._store = store = Store.open(self._identity.experiment, self._root)
+        self._store = store = Store(*connect(self._identity.experiment, self._root))
         run = store.find(self._identity)
         if run is None:
             run = store.create(self._identity, now_ms())
@@ -146,7 +147,8 @@ class LiveRun:
         if not self._warned:
             self._warned = True
             self._warn(
-                f"MLflow: {what}. Training goes on; `make sync` brings the run in afterwards."
+                f"MLflow at {store_name(self._root)}: {what}. "
+                "Training goes on; make sync brings the run in afterwards."
             )
 
 

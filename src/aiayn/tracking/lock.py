@@ -42,7 +42,9 @@ class Lock:
         Circumstances are left out: the same work done again has the same digest.
         """
         return {
-            stage: hashlib.sha256(json.dumps(_work(entry), sort_keys=True).encode()).hexdigest()[:32]
+            stage: hashlib.sha256(json.dumps(_work(entry), sort_keys=True).encode()).hexdigest()[
+                :32
+            ]
             for stage, entry in self.of(*items)
         }
 

@@ -1,4 +1,4 @@
-"""Mirror what the graph left on disk into MLflow; as often as one likes, for nothing is added twice.
+"""Mirror what the graph left on disk into MLflow; as often as one likes: nothing is added twice.
 
 The experiment is the scale (aiayn/demo), the run is called as in the graph (en-de.base). A run that
 was logged live is completed; results restored by dvc checkout into an empty store are all there.
@@ -19,23 +19,22 @@ Columns that matter first: metrics `test/bleu` and `dev/perplexity`, params `N`,
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from aiayn.config import PARAMS, Config
 from aiayn.tracking import attachments, results
+from aiayn.tracking.connection import connect_in_time, store_name
 from aiayn.tracking.datasets import dataset_inputs
+from aiayn.tracking.facts import final_metrics, tags_of
 from aiayn.tracking.lock import Lock
 from aiayn.tracking.names import RunIdentity, metric_name, run_params, run_settings
 from aiayn.tracking.results import Results
-from aiayn.tracking.store import Point, Store, now_ms, tracking_uri, without_credentials
+from aiayn.tracking.store import Point, Store, now_ms
 
 _ATTACHED = "aiayn.attached"
-_NOT_A_MEASUREMENT = frozenset({"fingerprint", "started", "mlflow_run_id"})
 
 
 @dataclass
@@ -66,7 +65,7 @@ def sync(config: Config, root: Path = Path()) -> Synced:
     """
     lock = Lock(root / "dvc.lock")
     params = yaml.load((root / PARAMS).read_bytes(), yaml.CSafeLoader)
-    done = Synced(without_credentials(tracking_uri(root)))
+    done = Synced(store_name(root))
     store: Store | None = None
     for run, settings in config.runs.items():
         found = results.read(root, run, settings.task)
@@ -86,7 +85,7 @@ def sync(config: Config, root: Path = Path()) -> Synced:
             model=settings.model,
             fingerprint=found.fingerprint,
         )
-        store = store or Store.open_in_time(identity.experiment, root)
+        store = store or Store(*connect_in_time(identity.experiment, root))
         _mirror(store, identity, found, lock, config, root, done)
     return done
 
@@ -107,7 +106,11 @@ def _mirror(
         run = store.create(identity, started)
         done.created += 1
     run_id = run.info.run_id
-    tags = {**identity.tags(), **run_settings(config, identity.run), **_tags(identity, found, lock)}
+    tags = {
+        **identity.tags(),
+        **run_settings(config, identity.run),
+        **tags_of(identity, found, lock),
+    }
     conflicts = store.describe(run, run_params(config, identity.run), tags)
     done.complaints += [f"{identity.run}: {conflict}." for conflict in conflicts]
 
@@ -119,7 +122,7 @@ def _mirror(
     ]
     known = store.known_points(run, {point.metric for point in steps})
     done.points += store.add_points(run_id, steps, known)
-    finals = [Point(metric, 0, value, now_ms()) for metric, value in _finals(found)]
+    finals = [Point(metric, 0, value, now_ms()) for metric, value in final_metrics(found)]
     latest = {(metric, 0): value for metric, value in run.data.metrics.items()}
     done.points += store.add_points(run_id, finals, latest)
 
@@ -133,62 +136,3 @@ def _mirror(
     if run.info.status != "FINISHED":
         store.finish(run_id, "FINISHED", ended)
     done.runs += 1
-
-
-def _tags(identity: RunIdentity, found: Results, lock: Lock) -> dict[str, str]:
-    """Where the run stands, where it comes from, and which weights it made (by reference)."""
-    tags = {
-        "stage": found.stage,
-        "mlflow.source.type": "LOCAL",
-        "mlflow.source.name": "pipeline/train.py",
-        "mlflow.note.content": (
-            f"`{identity.task}` learned by `{identity.model}` at the scale `{identity.scale}`. "
-            f"Recomputed by `dvc repro score@{identity.run}`."
-        ),
-    }
-    tags |= {f"dvc.{k}": v for k, v in lock.digests(identity.run, identity.task).items()}
-    tags |= _descriptions(found.training, "")
-    tags |= _descriptions(found.decoding, "decode.")
-    if "commit" in tags:
-        commit = tags["commit"].removesuffix("-dirty")
-        dirty = tags.get("dirty", str(commit != tags["commit"])).lower()
-        tags |= {"commit": commit, "dirty": dirty, "mlflow.source.git.commit": commit}
-    weights = f"models/{identity.run}/averaged.safetensors"
-    digest = lock.out(weights)
-    if digest is not None:
-        tags |= {"weights.path": weights, "weights.md5": digest}
-    for metric, score in found.scores.get("splits", {}).get("test", {}).items():
-        if "signature" in score:
-            tags[f"signature.{metric}"] = score["signature"]
-    return tags
-
-
-def _finals(found: Results) -> Iterator[tuple[str, float]]:
-    """Metrics that have one value a run: scores with their interval, and what was measured."""
-    for split, scores in found.scores.get("splits", {}).items():
-        for metric, score in scores.items():
-            for part, suffix in (("value", ""), ("low", "_low"), ("high", "_high")):
-                if isinstance(score.get(part), int | float):
-                    yield f"{split}/{metric}{suffix}", float(score[part])
-    for stage, circumstances in (("train", found.training), ("decode", found.decoding)):
-        for key, value in circumstances.items():
-            if _is_measurement(key, value):
-                # apart from the steps' own metrics of the same name, such as tokens_per_second
-                yield f"{stage}ing/{key}" if stage == "train" else f"decoding/{key}", float(value)
-
-
-def _is_measurement(key: str, value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and key not in {*_NOT_A_MEASUREMENT, "processes"}
-
-
-def _descriptions(circumstances: Mapping[str, Any], prefix: str) -> dict[str, str]:
-    """Circumstances in words: host, device, commit, versions.torch."""
-    tags = {}
-    for key, value in circumstances.items():
-        if isinstance(value, Mapping):
-            tags |= _descriptions(value, f"{prefix}{key}.")
-        elif isinstance(value, str | bool) or key == "processes":
-            if key not in _NOT_A_MEASUREMENT:
-                tags[f"{prefix}{key}"] = str(value)
-    return tags

@@ -1,0 +1,29 @@
+"""Mirror histories, scores and figures into MLflow. Reads what the other stages wrote; writes the
+MLflow store alone, so that no trouble there can break the graph."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from aiayn import config
+from aiayn.errors import one_line_errors
+from aiayn.tracking.connection import StoreError, store_name
+from aiayn.tracking.sync import sync
+
+
+@one_line_errors
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    try:
+        done = sync(config.load())
+    except StoreError as error:
+        print(f"MLflow at {store_name()}: {error}. Later: make sync.", file=sys.stderr)
+        return
+    for complaint in done.complaints:
+        print(f"MLflow: {complaint}", file=sys.stderr)
+    print(done)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The paper's printed numbers, ours beside them, and the page that shows both."""

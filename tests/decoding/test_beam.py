@@ -1,0 +1,151 @@
+"""Beam search against exhaustive search and greedy search, and against itself in other company."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from aiayn.config import Decoding, Model
+from aiayn.decoding import beam
+from aiayn.decoding.beam import Hypothesis, beam_search, length_penalty
+from aiayn.model.device import Device
+from aiayn.model.transformer import Transformer
+from aiayn.tokens.bpe import END, PAD, START
+
+CPU = Device(torch.device("cpu"), "float32")
+VOCABULARY = 7
+WORDS = [n for n in range(VOCABULARY) if n not in (PAD, START, END)]
+Row = Callable[..., Model]
+
+
+def random_model(row: Model, seed: int, *, vocabulary: int = VOCABULARY) -> Transformer:
+    """Untrained, with logits large enough that hypotheses differ, and an unlikely end."""
+    torch.manual_seed(seed)
+    model = Transformer(row, vocabulary, max_length=64).eval()
+    with torch.no_grad():
+        model.embedding.mul_(2)
+        model.embedding[END] *= 0.3
+    return model
+
+
+def log_probabilities(model: Transformer, source: list[int], pieces: list[int]) -> torch.Tensor:
+    """log P of every next piece after each prefix, by the model's parallel path; (T + 1, V)."""
+    with torch.no_grad():
+        logits = model(torch.tensor([source]), torch.tensor([[START, *pieces]]))[0]
+    logits[:, [PAD, START]] = float("-inf")
+    return logits.log_softmax(-1)
+
+
+def exhaustive(model: Transformer, source: list[int], decoding: Decoding) -> Hypothesis:
+    best = Hypothesis([], float("-inf"))
+    for length in range(len(source) - 1 + decoding.extra_length + 1):
+        for pieces in itertools.product(WORDS, repeat=length):
+            table = log_probabilities(model, source, list(pieces))
+            total = sum(table[t, piece].item() for t, piece in enumerate((*pieces, END)))
+            score = total / length_penalty(length + 1, decoding.alpha)
+            best = max(best, Hypothesis(list(pieces), score), key=lambda h: h.score)
+    return best
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+def test_a_wide_beam_finds_the_best_there_is(tiny: Row, alpha: float) -> None:
+    decoding = Decoding(beam=4**4, alpha=alpha, extra_length=2)
+    lengths = set()
+    for seed in range(4):
+        model = random_model(tiny(), seed)
+        for source in ([4, END], [6, 5, END]):
+            expected = exhaustive(model, source, decoding)
+            found = beam_search(model, [source], decoding, CPU)[0]
+            assert found.pieces == expected.pieces
+            assert found.score == pytest.approx(expected.score, abs=1e-5)
+            lengths.add(len(found.pieces))
+    assert len(lengths) > 1, "models that always answer alike test nothing"
+
+
+def test_a_beam_of_one_is_greedy(tiny: Row) -> None:
+    decoding = Decoding(beam=1, alpha=0.6, extra_length=10)
+    ended = 0
+    for seed in range(12):
+        model = random_model(tiny(), seed)
+        source = [4, 5, 6, END]
+        pieces: list[int] = []
+        while len(pieces) <= 13:
+            piece = int(log_probabilities(model, source, pieces)[-1].argmax())
+            if piece == END:
+                ended += 1
+                break
+            pieces.append(piece)
+        assert beam_search(model, [source], decoding, CPU)[0].pieces == pieces[:13]
+    assert 0 < ended < 12
+
+
+def sources(number: int) -> list[list[int]]:
+    generator = torch.Generator().manual_seed(number)
+    return [
+        [*torch.randint(4, 40, (int(length),), generator=generator).tolist(), END]
+        for length in torch.randint(1, 30, (number,), generator=generator)
+    ]
+
+
+@pytest.mark.parametrize("rows", [4, 12, 512])
+def test_company_changes_nothing(tiny: Row, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = random_model(tiny(), 3, vocabulary=40)
+    decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
+    alone = [beam_search(model, [source], decoding, CPU)[0] for source in sources(25)]
+    monkeypatch.setattr(beam, "BATCH_ROWS", rows)
+    together = beam_search(model, sources(25), decoding, CPU)
+    backwards = beam_search(model, sources(25)[::-1], decoding, CPU)[::-1]
+    assert [h.pieces for h in together] == [h.pieces for h in alone]
+    assert [h.pieces for h in backwards] == [h.pieces for h in alone]
+    assert [h.score for h in together] == pytest.approx([h.score for h in alone], abs=1e-5)
+    assert len({len(h.pieces) for h in alone}) > 3
+
+
+def test_the_score_is_that_of_the_parallel_path(tiny: Row) -> None:
+    model = random_model(tiny(d_k=3, d_v=5), 5, vocabulary=40)
+    decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
+    for source, found in zip(sources(10), beam_search(model, sources(10), decoding, CPU), strict=True):
+        table = log_probabilities(model, source, found.pieces)
+        limit = len(source) - 1 + decoding.extra_length
+        cut = len(found.pieces) == limit
+        ended = [*found.pieces, END]
+        total = sum(table[t, piece].item() for t, piece in enumerate(ended[: len(ended) - cut]))
+        with_end = total + (table[-1, END].item() if cut else 0.0)
+        wanted = [t / length_penalty(len(ended), decoding.alpha) for t in (total, with_end)]
+        assert any(found.score == pytest.approx(w, abs=1e-4) for w in wanted)
+
+
+def test_output_is_at_most_input_plus_extra_length(tiny: Row) -> None:
+    model = random_model(tiny(), 0)
+    with torch.no_grad():  # an end that never comes
+        model.embedding[END] = 0
+        model.decoder[-1].feed_forward_residual.norm.weight.zero_()
+        model.decoder[-1].feed_forward_residual.norm.bias.copy_(10 * model.embedding[4])
+    decoding = Decoding(beam=4, alpha=0.6, extra_length=3)
+    outputs = beam_search(model, [[4, END], [4, 5, 6, END]], decoding, CPU)
+    assert [len(h.pieces) for h in outputs] == [4, 6]
+    assert all(h.score > float("-inf") for h in outputs)
+
+
+def test_stopping_early_loses_nothing(tiny: Row, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same hypotheses as a search that never stops before the limit."""
+    model = random_model(tiny(), 3, vocabulary=40)
+    decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
+    stopped = beam_search(model, sources(20), decoding, CPU)
+
+    def never_early(search: beam._Search, length: int) -> None:
+        for row, sentence in enumerate(search.sentence):
+            search.is_open[row] = search.is_open[row] and length <= search.limits[sentence]
+
+    monkeypatch.setattr(beam._Search, "_close", never_early)
+    assert [h.pieces for h in beam_search(model, sources(20), decoding, CPU)] == [h.pieces for h in stopped]
+
+
+def test_length_penalty() -> None:
+    """Equation 14 of Wu et al. 2016."""
+    assert length_penalty(1, 0.6) == 1
+    assert length_penalty(7, 0.6) == pytest.approx(2**0.6)
+    assert length_penalty(25, 0) == 1

@@ -1,0 +1,124 @@
+"""Parameters are validated at the door: one clear line that names the key, the file and the nearest
+name; params.yaml is what conf/ composes; every scale is valid."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dvc.utils.hydra import compose_and_dump
+
+from aiayn import config
+from aiayn.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parent.parent
+SCALES = sorted(path.stem for path in (ROOT / "conf/scale").glob("*.yaml"))
+Params = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def params() -> Params:
+    loaded: Params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    return loaded
+
+
+@pytest.fixture
+def complaint(params: Params, tmp_path: Path) -> Callable[[str, Any], str]:
+    """What is said when a dotted key (tasks are written a/b because run names hold dots) is set."""
+
+    def load_with(key: str, value: Any) -> str:
+        changed = copy.deepcopy(params)
+        *path, last = key.split("/")
+        place = changed
+        for name in path:
+            place = place[name]
+        if value is ...:
+            del place[last]
+        else:
+            place[last] = value
+        file = tmp_path / "params.yaml"
+        file.write_text(yaml.safe_dump(changed))
+        with pytest.raises(ConfigError) as error:
+            config.load(file)
+        message = str(error.value)
+        assert "\n" not in message
+        assert str(file) in message
+        return message
+
+    return load_with
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_scale_composes_and_is_valid(scale: str, tmp_path: Path) -> None:
+    file = tmp_path / "params.yaml"
+    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", [f"scale={scale}"])
+    assert config.load(file).runs
+
+
+def test_params_are_what_conf_composes(tmp_path: Path) -> None:
+    file = tmp_path / "params.yaml"
+    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", [])
+    assert (ROOT / "params.yaml").read_text() == file.read_text(), "compose it again: make params"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("training/warmup_step", 7, "training.warmup_step is not a parameter. Did you mean warmup_steps?"),
+        ("training/warmup_steps", ..., "training.warmup_steps is missing."),
+        ("training/warmup_steps", "many", "training.warmup_steps must be a whole number, not 'many'."),
+        ("training/warmup_steps", True, "training.warmup_steps must be a whole number, not True."),
+        ("training/warmup_steps", 0, "training.warmup_steps is 0; it must be above 0."),
+        ("training/device", "gpu", "training.device must be one of auto, cpu, cuda, not 'gpu'."),
+        ("training/launcher", " ", "training.launcher is empty; write python."),
+        ("training/batch_tokens", 100, "too small for one sentence of max_length"),
+        ("training/adam", 3, "training.adam must be a mapping, not 3."),
+        ("models/base/P_drop", 1.0, "models.base.P_drop must be at least 0 and below 1."),
+        ("models/base/P_drop", "0.1", "models.base.P_drop must be a number, not '0.1'."),
+        ("models/base/d_model", 63, "models.base.d_model must be even"),
+        ("models/base/h", 6, "models.base.h is 6, which does not divide d_model 64. Use"),
+        ("models/base/positions", "rotary", "models.base.positions must be one of sinusoid, learned"),
+        ("runs/en-de.base/model", "bsae", "names the model 'bsae', which does not exist. Did you mean base?"),
+        ("runs/en-de.base/task", "en-dd", "names the task 'en-dd', which does not exist. Did you mean en-de?"),
+        ("tasks/en-de/text/dev", "demo-def", "names the corpus 'demo-def', which does not exist. Did you mean"),
+        ("tasks/en-de/text/tests", {}, "tasks.en-de.text.tests needs a set named test."),
+        ("tasks/en-de/text/train", "demo-train", "tasks.en-de.text.train must be a list, not 'demo-train'."),
+        ("tasks/en-de/decoding/alpha", -1, "tasks.en-de.decoding.alpha must not be negative."),
+        ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides or a grammar."),
+    ],
+)  # fmt: skip
+def test_one_clear_line(complaint: Callable[[str, Any], str], key: str, value: Any, said: str) -> None:
+    assert said in complaint(key, value)
+
+
+def test_d_k_and_d_v_free_h_of_d_model(params: Params, tmp_path: Path) -> None:
+    changed = copy.deepcopy(params)
+    changed["models"]["base"] |= {"h": 6, "d_k": 5, "d_v": 7}
+    file = tmp_path / "params.yaml"
+    file.write_text(yaml.safe_dump(changed))
+    model = config.load(file).models["base"]
+    assert (model.key_width, model.value_width) == (5, 7)
+
+
+def test_unknown_run_names_the_nearest(root: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no run 'en-de.bass'. Did you mean en-de.base\?"):
+        config.load(root / "params.yaml").run("en-de.bass")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [("a: [", "not YAML"), ("[]", "the file must be a mapping")]
+)
+def test_not_parameters(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "params.yaml"
+    file.write_text(content)
+    with pytest.raises(ConfigError, match=said):
+        config.load(file)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file or directory. Run from the project's folder"):
+        config.load(tmp_path / "params.yaml")
