@@ -4,19 +4,18 @@ circumstances/RUN.train.json. Killed, it goes on from scratch/ when it is starte
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
 from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.files import replaced_folder, write_atomically
 from aiayn.model.device import open_device
 from aiayn.tokens.arrays import TokenArrays
-from aiayn.tracking.live import RunIdentity, open_run
+from aiayn.tracking.live import open_run
+from aiayn.tracking.names import RunIdentity, run_params
 from aiayn.training.circumstances import circumstances
 from aiayn.training.job import Job
-from aiayn.training.loop import checkpoints, fit
+from aiayn.training.loop import fit
+from aiayn.training.outputs import write_outputs
 from aiayn.training.processes import join_processes
 from aiayn.training.trainer import Trainer
 
@@ -25,27 +24,32 @@ from aiayn.training.trainer import Trainer
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
-    run = parser.parse_args().run
+    parser.add_argument("--seed", type=int, help="default: the run's own, in params.yaml")
+    arguments = parser.parse_args()
     params = config.load()
-    tokens = Path("data/tokens", params.run(run).task)
-    job = Job.of(params, run, tokens)
+    run = params.run(arguments.run)
+    seed = run.seed if arguments.seed is None else arguments.seed
+    tokens = Path("data/tokens", run.task)
     with join_processes(params.training.device) as processes:
-        device = open_device(job.training.device, job.training.precision, processes.local_rank)
+        device = open_device(
+            params.training.device, params.training.precision, local_rank=processes.local_rank
+        )
+        model = params.models[run.model]
+        job = Job.of(arguments.run, model, params.training, seed, tokens)
+        train, dev = (TokenArrays.open(tokens, split) for split in ("train", "dev"))
+        trainer = Trainer(job, train, dev, device, processes)
         fingerprint = job.fingerprint(device)
-        scratch = Path("scratch", f"{run}-{fingerprint[:16]}")
-        splits = (TokenArrays.open(tokens, split) for split in ("train", "dev"))
-        trainer = Trainer(job, *splits, device, processes)
-        identity = RunIdentity(params.scale, run, job, fingerprint)
-        with open_run(identity, trainer) as live:
+        scratch = Path("scratch", f"{job.run}-{fingerprint[:16]}")
+        identity = RunIdentity(
+            scale=params.scale, run=job.run, task=run.task, model=run.model, fingerprint=fingerprint
+        )
+        if not processes.is_first:
+            fit(trainer, scratch)
+            return
+        print(trainer.summary(), flush=True)
+        with open_run(identity, run_params(params, job.run)) as live:
             outcome = fit(trainer, scratch, live.log)
-        if processes.is_first:
-            with replaced_folder(Path("models", run, "checkpoints")) as folder:
-                for weights in checkpoints(scratch):
-                    shutil.copyfile(weights, folder / weights.name)
-            write_atomically(Path("history", f"{run}.csv"), outcome.history_csv())
-            report = circumstances(trainer, outcome, fingerprint)
-            write_atomically(Path("circumstances", f"{run}.train.json"), report)
-            shutil.rmtree(scratch)
+        write_outputs(Path(), scratch, outcome, circumstances(trainer, outcome, fingerprint))
 
 
 if __name__ == "__main__":

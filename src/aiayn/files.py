@@ -27,11 +27,15 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 def replaced_folder(path: Path) -> Iterator[Path]:
     """A new folder to write into, put in the place of `path` if the block ends well."""
     partial = path.with_name(f".{path.name}.partial")
+    former = path.with_name(f".{path.name}.former")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
         yield partial
-        shutil.rmtree(path, ignore_errors=True)
+        if path.exists():
+            shutil.rmtree(former, ignore_errors=True)
+            path.replace(former)
         partial.replace(path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(former, ignore_errors=True)

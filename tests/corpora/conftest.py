@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
-import tarfile
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,20 +24,26 @@ NO_RULES = Cleaning(
 )
 
 
-def shared(name: str) -> Path:
-    """A mirror of real data beside the repository; skips the test where it is absent."""
+def _shared(name: str) -> Path:
     folder = REPOSITORY.parent / "shared" / name
     if not folder.is_dir():
         pytest.skip(f"the mirror ../shared/{name} is not here")
     return folder
 
 
-def sha256(path: Path) -> str:
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+@pytest.fixture(scope="session")
+def multi30k_mirror() -> Path:
+    """The real Multi30k files."""
+    return _shared("mirror")
 
 
-def read_catalogue(name: str) -> Catalogue:
-    """conf/catalogue/NAME.yaml."""
+@pytest.fixture(scope="session")
+def wmt14_mini_mirror() -> Path:
+    """WMT14's English-German archives in miniature."""
+    return _shared("wmt14-mini")
+
+
+def _catalogue(name: str) -> Catalogue:
     content: dict[str, Any] = yaml.safe_load(
         (REPOSITORY / "conf" / "catalogue" / f"{name}.yaml").read_text()
     )
@@ -55,14 +59,10 @@ def read_catalogue(name: str) -> Catalogue:
     )
 
 
-def tar_of(members: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
-        for name, content in members.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return buffer.getvalue()
+@pytest.fixture(scope="session")
+def catalogue() -> Callable[[str], Catalogue]:
+    """conf/catalogue/NAME.yaml, by name."""
+    return _catalogue
 
 
 class Corner:
@@ -75,27 +75,30 @@ class Corner:
         self.catalogue = Catalogue(downloads={}, corpora={})
 
     def add(self, name: str, en: bytes, de: bytes, pairs: int | None = None) -> None:
-        """A corpus of two plain files."""
+        """Add a corpus of two plain files, or put another in its place."""
         downloads = dict(self.catalogue.downloads)
         for language, content in (("en", en), ("de", de)):
             path = self.mirror / "host" / f"{name}.{language}"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            url = f"http://host/{path.name}"
-            downloads[path.name] = Download(url=url, checksum=sha256(path), licence="none")
+            downloads[path.name] = Download(
+                url=f"http://host/{path.name}",
+                checksum=f"sha256:{hashlib.sha256(content).hexdigest()}",
+                licence="none",
+            )
         sides = {language: Side(download=f"{name}.{language}") for language in ("en", "de")}
         corpora = {**self.catalogue.corpora, name: Corpus(sides=sides, pairs=pairs)}
         self.catalogue = replace(self.catalogue, downloads=downloads, corpora=corpora)
 
-    def task(self, *train: str, cleaning: Cleaning = NO_RULES) -> Text:
-        """A task over these corpora, with corpora named dev and test beside them."""
+    def task(self, *train: str, **cleaning: Any) -> Text:
+        """A task of these corpora; of the cleaning rules, only those that are given."""
         return Text(
             source="en",
             target="de",
             train=train,
             dev="dev",
             tests={"test": "test"},
-            cleaning=cleaning,
+            cleaning=replace(NO_RULES, **cleaning),
         )
 
 

@@ -45,8 +45,8 @@ def assemble(
         DataError: a corpus cannot be had, is damaged, or is not what was declared; or cleaning
             left no training pair.
     """
-    splits = {"train": text.train, "dev": (text.dev,), **{n: (c,) for n, c in text.tests.items()}}
-    names = dict.fromkeys(name for corpora in splits.values() for name in corpora)
+    held_out_names = {"dev": text.dev, **text.tests}
+    names = dict.fromkeys((*text.train, *held_out_names.values()))
     languages = (text.source, text.target)
     downloads = _downloads(catalogue, names, languages)
     files = {name: fetch(catalogue.downloads[name], raw, mirror) for name in downloads}
@@ -54,8 +54,7 @@ def assemble(
     with replaced_folder(folder) as new:
         held_out = {
             split: _write_held_out(new, split, corpora[corpus])
-            for split, (corpus,) in splits.items()
-            if split != "train"
+            for split, corpus in held_out_names.items()
         }
         train = _write_train(new, [corpora[name] for name in text.train], text, held_out.values())
         manifest = {
@@ -72,7 +71,7 @@ def assemble(
 def _downloads(
     catalogue: Catalogue, corpora: Iterable[str], languages: tuple[str, str]
 ) -> list[str]:
-    sides = [catalogue.corpora[name].sides or {} for name in corpora]
+    sides = filter(None, (catalogue.corpora[name].sides for name in corpora))  # a grammar has none
     return list(dict.fromkeys(side[language].download for side in sides for language in languages))
 
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -98,13 +99,25 @@ def _download(url: str, download: Download, final: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
+def _get(url: str, path: Path) -> None:
+    with ExitStack() as connections:
+        # pooch leaves the connection of a failed transfer open
+
+        def close_at_the_end(response: requests.Response, **_: object) -> None:
+            connections.callback(response.close)
+
+        get = HTTPDownloader(  # type: ignore[no-untyped-call]
+            progressbar=sys.stderr.isatty(),
+            chunk_size=CHUNK_BYTES,
+            hooks={"response": close_at_the_end},
+        )
+        get(url, str(path), None)
+
+
 def _get_with_retries(url: str, path: Path) -> None:
-    get = HTTPDownloader(  # type: ignore[no-untyped-call]
-        progressbar=sys.stderr.isatty(), chunk_size=CHUNK_BYTES
-    )
     for attempt, pause in enumerate((*PAUSES_SECONDS, None), start=1):
         try:
-            get(url, str(path), None)
+            _get(url, path)
             return
         except requests.HTTPError as error:
             response = error.response

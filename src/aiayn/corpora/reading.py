@@ -51,7 +51,7 @@ class Parallel:
             )
 
     def _made(self) -> Iterator[tuple[bytes, bytes]]:
-        from aiayn.corpora.grammar import sentences
+        from aiayn.corpora.grammar import sentences  # real corpora need no lexicon
 
         assert self.corpus.grammar is not None
         for source, target in sentences(self.corpus.grammar, self.languages):

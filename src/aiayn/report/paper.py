@@ -31,7 +31,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class TestSet:
+class EvaluationSet:
     """Which sentences a figure was measured on: corpora by catalogue name, and sentence pairs."""
 
     corpora: tuple[str, ...]
@@ -53,7 +53,7 @@ class Column:
     """A language pair of table 2. `protocol` names our score that is measured as the paper's was."""
 
     heading: str
-    test_set: TestSet
+    test_set: EvaluationSet
     protocol: str
 
 
@@ -115,7 +115,7 @@ class Paper:
     table_2: Mapping[str, BleuRow]
     table_2_columns: Mapping[str, Column]
     table_3: Mapping[str, VariationRow]
-    table_3_test_set: TestSet
+    table_3_test_set: EvaluationSet
     table_4: Mapping[str, ParserRow]
 
 
@@ -184,5 +184,5 @@ def _printed(cells: Mapping[str, str]) -> dict[str, Printed]:
     return {key: Printed(text) for key, text in cells.items()}
 
 
-def _test_set(data: Mapping[str, Any]) -> TestSet:
-    return TestSet(tuple(data["corpora"]), int(data["pairs"]))
+def _test_set(data: Mapping[str, Any]) -> EvaluationSet:
+    return EvaluationSet(tuple(data["corpora"]), int(data["pairs"]))

@@ -114,14 +114,17 @@ def _mirror(
     conflicts = store.describe(run, run_params(config, identity.run), tags)
     done.complaints += [f"{identity.run}: {conflict}." for conflict in conflicts]
 
-    steps = [
-        Point(metric_name(column), int(row["step"]), value, ended)
+    steps = {
+        (metric_name(column), int(row["step"])): value
         for row in found.history
         for column, value in row.items()
         if column != "step"
-    ]
-    known = store.known_points(run, {point.metric for point in steps})
-    done.points += store.add_points(run_id, steps, known)
+    }
+    known = store.known_points(run, {metric for metric, _ in steps})
+    # a value that replaces another must be the later one
+    times = {key: now_ms() if key in known else ended for key in steps}
+    course = [Point(*key, value, times[key]) for key, value in steps.items()]
+    done.points += store.add_points(run_id, course, known)
     finals = [Point(metric, 0, value, now_ms()) for metric, value in final_metrics(found)]
     latest = {(metric, 0): value for metric, value in run.data.metrics.items()}
     done.points += store.add_points(run_id, finals, latest)

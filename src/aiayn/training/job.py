@@ -10,7 +10,9 @@ from typing import Any
 
 import aiayn
 from aiayn.config import Model, Training
+from aiayn.errors import DataError
 from aiayn.model.device import Device
+from aiayn.tokens.arrays import MANIFEST
 
 # what changes neither the weights nor the history
 WITHOUT_EFFECT = ("launcher", "device", "precision")
@@ -26,6 +28,19 @@ class Job:
     training: Training
     seed: int
     tokens_digest: str
+
+    @staticmethod
+    def of(run: str, model: Model, training: Training, seed: int, tokens: Path) -> Job:
+        """The job whose tokens are in a folder that encode wrote.
+
+        Raises:
+            DataError: its manifest is missing.
+        """
+        try:
+            manifest = (tokens / MANIFEST).read_bytes()
+        except FileNotFoundError as error:
+            raise DataError(f"{tokens / MANIFEST}: not there. Make it: dvc repro encode") from error
+        return Job(run, model, training, seed, hashlib.sha256(manifest).hexdigest())
 
     def fingerprint(self, device: Device) -> str:
         """Digest of everything that decides the weights: parameters, data, code, number format.

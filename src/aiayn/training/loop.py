@@ -34,6 +34,7 @@ class Terminated(Exception):
 class Outcome:
     """What a training leaves behind, besides its checkpoints."""
 
+    run: str
     history: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
     validation_seconds: float = 0.0
@@ -150,8 +151,8 @@ def _diverged(trainer: Trainer, what: str) -> TrainingError:
 def _resume(trainer: Trainer, scratch: Path) -> Outcome:
     state = scratch / RESUME
     if not state.exists():
-        return Outcome()
-    outcome = Outcome(**trainer.restore_state(state))
+        return Outcome(trainer.job.run)
+    outcome = Outcome(trainer.job.run, **trainer.restore_state(state))
     outcome.starts += 1
     return outcome
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import torch.distributed
 from torch import Tensor
 
+from aiayn.errors import ConfigError
+
 
 @dataclass(frozen=True)
 class Processes:
@@ -23,6 +25,14 @@ class Processes:
     def is_first(self) -> bool:
         """The process that writes files and talks."""
         return self.rank == 0
+
+    def check_share(self, micro_batches: int) -> None:
+        """Raises ConfigError where a process would have nothing to do."""
+        if self.count > micro_batches:
+            raise ConfigError(
+                f"params.yaml: training.micro_batches is {micro_batches}, too few for {self.count} "
+                "processes. Raise it, or start fewer with training.launcher."
+            )
 
     def share(self, number: int) -> range:
         """Which of `number` pieces of work are this process's."""
@@ -41,15 +51,17 @@ class Processes:
 
 
 @contextmanager
-def join_processes(*, gpu: bool) -> Iterator[Processes]:
+def join_processes(device: str) -> Iterator[Processes]:
     """Join the process group that torchrun's environment describes; alone without it.
 
-    Over nccl between GPUs, gloo between CPUs.
+    Args:
+        device: auto, cpu or cuda: GPUs talk over nccl, CPUs over gloo.
     """
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         yield Processes()
         return
+    gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available())
     torch.distributed.init_process_group("nccl" if gpu else "gloo")
     try:
         yield Processes(torch.distributed.get_rank(), count, int(os.environ.get("LOCAL_RANK", "0")))

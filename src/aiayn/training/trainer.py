@@ -7,7 +7,6 @@ micro-batch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,12 +47,12 @@ class Trainer:
     """A job on a device, at some step."""
 
     def __init__(
-        self, job: Job, train: TokenArrays, dev: TokenArrays, vocabulary: int, device: Device,
-        processes: Processes,
-    ) -> None:  # fmt: skip
+        self, job: Job, train: TokenArrays, dev: TokenArrays, device: Device, processes: Processes
+    ) -> None:
         self.job, self.device, self.processes = job, device, processes
         self.train_arrays, self.dev_arrays = train, dev
         settings = job.training
+        processes.check_share(settings.micro_batches)
         self.plan = BatchPlan(
             *train.lengths,
             batch_tokens=settings.batch_tokens,
@@ -63,7 +62,7 @@ class Trainer:
         )
         self.target_lengths = train.lengths[1]
         torch.manual_seed(job.seed)
-        self.model = Transformer(job.model, vocabulary, max_length=settings.max_length, pad=PAD)
+        self.model = Transformer(job.model, train.vocabulary, max_length=settings.max_length, pad=PAD)
         self.model.to(device.device)
         self.flat = FlatParameters(self.model)
         self.optimizer = torch.optim.Adam(
@@ -76,6 +75,16 @@ class Trainer:
         self.tokens = 0
         self._loss = torch.zeros((), dtype=torch.float64, device=device.device)
         self._interval_tokens = 0
+
+    def summary(self) -> str:
+        """What is about to be trained, on one line."""
+        matmul = torch.get_float32_matmul_precision()
+        return (
+            f"{self.job.run}: {self.flat.values.numel():,} parameters, {self.job.model.steps} steps, "
+            f"{self.device.device.type} {self.device.precision} (products: {matmul}), "
+            f"{self.processes.count} process(es), padding {self.plan.padding_share:.1%}, "
+            f"{self.plan.left_out} pairs left out for length"
+        )
 
     def step(self) -> None:
         """One optimiser step over one global batch (section 5.3)."""
@@ -175,7 +184,7 @@ class Trainer:
 
     def _losses(self, arrays: TokenArrays, micro: MicroBatch) -> tuple[Tensor, Tensor]:
         """Smoothed loss and negative log-likelihood, summed over a micro-batch's real tokens."""
-        source, target = self._tensors(fill(arrays, micro))
+        source, target = self.tensors(arrays, micro)
         start = target.new_full((len(target), 1), START)
         with self.device.autocast():
             states = self.model.states(source, torch.cat((start, target[:, :-1]), dim=1))
@@ -184,8 +193,9 @@ class Trainer:
                 eps_ls=self.job.model.eps_ls, pad=PAD,
             )  # fmt: skip
 
-    def _tensors(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[Tensor]:
-        tensors = [torch.from_numpy(array) for array in arrays]
+    def tensors(self, arrays: TokenArrays, micro: MicroBatch) -> list[Tensor]:
+        """Source and target of a micro-batch on the device, (B, S) and (B, T) int64."""
+        tensors = [torch.from_numpy(array) for array in fill(arrays, micro)]
         if self.device.device.type == "cuda":
             tensors = [t.pin_memory().to(self.device.device, non_blocking=True) for t in tensors]
         return tensors

@@ -1,0 +1,1 @@
+"""The demo grammar: one abstract clause, written out in English, German and French."""

@@ -1,0 +1,81 @@
+"""Table 2's cells of the Transformer, each with the run of ours that may stand beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from aiayn.config import Config
+from aiayn.report.paper import Column, Paper, Printed
+from aiayn.report.results import Measured, ScoredSplit
+from aiayn.report.verdict import (
+    Judgement,
+    Verdict,
+    judge,
+    model_departures,
+    set_departures,
+)
+
+Scores = Mapping[str, Mapping[str, ScoredSplit] | None]
+"""Runs by name, in the order of params.yaml, with their splits; None where a run has no scores."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A BLEU cell of the paper beside ours.
+
+    `ours` (by the paper's protocol) and `sacrebleu` are there only if the cell could be judged: a
+    score on other sentences, or of another model, never comes near the paper's number.
+    """
+
+    row: str
+    model_name: str
+    column: Column
+    pair: str
+    run: str
+    paper: Printed
+    judgement: Judgement
+    ours: Measured | None
+    sacrebleu: Measured | None
+
+
+def compare(paper: Paper, config: Config, scores: Scores) -> tuple[Comparison, ...]:
+    """Every cell of the paper's own models, row by row."""
+    return tuple(
+        _comparison(paper, row, pair, config, scores)
+        for row, printed in paper.table_2.items()
+        if printed.models
+        for pair in paper.table_2_columns
+    )
+
+
+def _comparison(paper: Paper, row: str, pair: str, config: Config, scores: Scores) -> Comparison:
+    printed, column, run = paper.table_2[row], paper.table_2_columns[pair], f"{pair}.{row}"
+    splits = scores.get(run)
+    test = splits.get("test") if splits else None
+    departures: tuple[str, ...] = ()
+    if test is not None:
+        departures = (
+            *set_departures(column.test_set, test.evaluation_set),
+            *model_departures(printed.models[pair], config.model_of(run)),
+        )
+    ours = test.scores.get(column.protocol) if test else None
+    judgement = judge(printed.bleu[pair].value, ours.value if ours else None, departures)
+    judged = judgement.verdict is not Verdict.NOT_RUN
+    return Comparison(
+        row=row,
+        model_name=printed.name,
+        column=column,
+        pair=pair,
+        run=run,
+        paper=printed.bleu[pair],
+        judgement=judgement,
+        ours=ours if judged else None,
+        sacrebleu=test.scores.get("bleu") if test and judged else None,
+    )
+
+
+def tally(comparisons: tuple[Comparison, ...]) -> Iterator[tuple[Verdict, int]]:
+    """How often each verdict was given."""
+    for verdict in Verdict:
+        yield verdict, sum(item.judgement.verdict is verdict for item in comparisons)

@@ -1,0 +1,152 @@
+"""What our own runs left behind, read back with types: scores, histories, circumstances."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aiayn.errors import ScoreError
+from aiayn.report.paper import EvaluationSet
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number of ours. `source` is where it stands: the file, a colon, and the keys to it."""
+
+    value: float
+    source: str
+    signature: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class ScoredSplit:
+    """Scores on one set of sentences, by name as in the score file; `sha256` by side."""
+
+    evaluation_set: EvaluationSet
+    sha256: Mapping[str, str]
+    scores: Mapping[str, Measured]
+
+
+def read_scores(path: Path) -> Mapping[str, ScoredSplit] | None:
+    """The splits of scores/RUN.json by name; None where the run has no score file.
+
+    Raises:
+        ScoreError: the file is not a score file.
+    """
+    try:
+        data = json.loads(path.read_bytes(), parse_constant=_refuse)
+        return {split: _scored(entry, f"{path.name}:{split}") for split, entry in data["splits"].items()}
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ScoreError(
+            f"{path}: not a score file ({type(error).__name__}: {_one_line(error)}). "
+            f"Make it again: dvc repro -f score@{path.stem}."
+        ) from error
+
+
+def _scored(entry: Mapping[str, Any], place: str) -> ScoredSplit:
+    identity = entry["set"]
+    return ScoredSplit(
+        evaluation_set=EvaluationSet(tuple(map(str, identity["corpora"])), int(identity["pairs"])),
+        sha256={side: str(digest) for side, digest in identity["sha256"].items()},
+        scores={
+            name: Measured(
+                value=_number(score["value"]),
+                source=f"{place}.{name}",
+                signature=str(score["signature"]),
+                low=_number(score["low"]) if "low" in score else None,
+                high=_number(score["high"]) if "high" in score else None,
+            )
+            for name, score in entry.items()
+            if name != "set"
+        },
+    )
+
+
+@dataclass(frozen=True)
+class History:
+    """A training curve. Columns run side by side; the dev ones hold the validated steps alone."""
+
+    step: tuple[int, ...]
+    learning_rate: tuple[float, ...]
+    loss: tuple[float, ...]
+    dev_step: tuple[int, ...]
+    dev_perplexity: tuple[float, ...]
+
+
+def read_history(path: Path) -> History | None:
+    """history/RUN.csv; None where the run has none.
+
+    Raises:
+        ScoreError: a column is missing, or a cell is no number.
+    """
+    try:
+        # a csv reader opens its file without newline translation
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        validated = [row for row in rows if row["dev_perplexity"]]
+        return History(
+            step=tuple(int(row["step"]) for row in rows),
+            learning_rate=tuple(float(row["learning_rate"]) for row in rows),
+            loss=tuple(float(row["loss"]) for row in rows),
+            dev_step=tuple(int(row["step"]) for row in validated),
+            dev_perplexity=tuple(float(row["dev_perplexity"]) for row in validated),
+        )
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ScoreError(
+            f"{path}: not a training history ({type(error).__name__}: {_one_line(error)}). "
+            f"Make it again: dvc repro -f train@{path.stem}."
+        ) from error
+
+
+def read_circumstances(path: Path) -> Mapping[str, str]:
+    """circumstances/RUN.STAGE.json flattened to dotted names and text; empty where there is none.
+
+    Every key is optional, so whatever stands there is shown.
+
+    Raises:
+        ScoreError: the file is not a JSON object.
+    """
+    try:
+        return _flat(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return {}
+    except (ValueError, AttributeError) as error:
+        run, _, stage = path.stem.rpartition(".")
+        raise ScoreError(
+            f"{path}: not a record of circumstances ({_one_line(error)}). "
+            f"Make it again: dvc repro -f {stage}@{run}."
+        ) from error
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in data.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value if isinstance(value, str) else json.dumps(value)
+    return flat
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is not a number")
+    return float(value)
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is not a score")
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,1 @@
+"""Text as arrays of piece ids, and the batches drawn from them."""

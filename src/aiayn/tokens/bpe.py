@@ -1,0 +1,169 @@
+"""Byte-pair encoding: one vocabulary of word pieces for both languages of a task (section 5.1)."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import sentencepiece
+
+from aiayn.config import Bpe as BpeSpec
+from aiayn.errors import ConfigError, DataError
+from aiayn.files import replaced_folder
+
+PAD, UNK, START, END = range(4)
+
+MODEL = "model.model"
+VOCABULARY = "vocabulary.tsv"
+
+# sentencepiece holds its input in memory, about 0.5 kB a line with its word counts; pair counts
+# have long settled at this many lines
+MAX_LINES = 10_000_000
+# above any line of the corpora; sentencepiece would skip longer ones
+MAX_LINE_BYTES = 1 << 20
+
+
+def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
+    """Learn a joint vocabulary; write model.model and vocabulary.tsv (piece, score) into `out`.
+
+    Bytes without a piece of their own become byte pieces, so that no text is ever lost. The bytes
+    of the model depend on the text, the spec and the version of sentencepiece alone, not on paths
+    or processors. Of more than `MAX_LINES` lines, every second, third... is read.
+
+    Args:
+        files: text of both languages, UTF-8, one sentence a line.
+        out: folder, replaced as a whole.
+        spec: number of pieces, special and byte pieces included; normalization rule.
+    Raises:
+        ConfigError: the vocabulary is too large or too small for this text.
+        DataError: a file is missing, or there is no text.
+    Reference: Sennrich, Haddow and Birch 2016, as implemented by sentencepiece.
+    """
+    model = io.BytesIO()
+    stride = -(-_count_lines(files) // MAX_LINES)
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            # an iterator and a writer, because names of files would become part of the model
+            sentence_iterator=_every_nth_line(files, stride),
+            model_writer=model,
+            model_type="bpe",
+            vocab_size=spec.vocabulary,
+            pad_id=PAD,
+            unk_id=UNK,
+            bos_id=START,
+            eos_id=END,
+            byte_fallback=True,
+            character_coverage=1.0,
+            normalization_rule_name=spec.normalization,
+            remove_extra_whitespaces=spec.normalization != "identity",
+            max_sentence_length=MAX_LINE_BYTES,
+            minloglevel=3,
+        )
+    except RuntimeError as error:
+        raise _explained(error, spec.vocabulary, files) from error
+    with replaced_folder(out) as folder:
+        (folder / MODEL).write_bytes(model.getvalue())
+        (folder / VOCABULARY).write_bytes(Bpe.from_bytes(model.getvalue()).table().encode())
+
+
+class Bpe:
+    """A trained vocabulary. For any text without newline and without U+2581, which sentencepiece
+    uses for the space, decode(encode(text)) == text under the normalization rule "identity"."""
+
+    def __init__(self, path: Path) -> None:
+        """Load the model file at `path`.
+
+        Raises:
+            DataError: it is missing or damaged.
+        """
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError as error:
+            raise DataError(f"{path}: not there. Make it: dvc repro train_bpe") from error
+        try:
+            self._load(content)
+        except RuntimeError as error:
+            raise DataError(
+                f"{path}: not a sentencepiece model. Make it again: dvc repro train_bpe"
+            ) from error
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Bpe:
+        """From the content of a model file. Raises RuntimeError if it is damaged."""
+        bpe = cls.__new__(cls)
+        bpe._load(content)
+        return bpe
+
+    def _load(self, content: bytes) -> None:
+        if not content:  # sentencepiece takes this for "no model yet" and crashes later
+            raise RuntimeError("empty")
+        self._processor = sentencepiece.SentencePieceProcessor(model_proto=content)
+
+    @property
+    def size(self) -> int:
+        """Number of pieces; ids are below it."""
+        return int(self._processor.get_piece_size())
+
+    def encode(self, lines: Sequence[str], *, end: bool = False) -> list[list[int]]:
+        """Ids of each line, with END after them if `end`; an empty line has none of its own."""
+        ids: list[list[int]] = self._processor.encode(list(lines), add_eos=end, num_threads=1)
+        return ids
+
+    def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
+        """Text of each sequence; pad, start and end symbols are silent."""
+        lines: list[str] = self._processor.decode([list(line) for line in ids], num_threads=1)
+        return lines
+
+    def table(self) -> str:
+        """A line for each piece: its text and its score, a tab between. Control characters are
+        written as Python escapes."""
+        pieces = (
+            (self._processor.id_to_piece(n), self._processor.get_score(n)) for n in range(self.size)
+        )
+        return "".join(
+            f"{piece if piece.isprintable() else repr(piece)[1:-1]}\t{score:g}\n"
+            for piece, score in pieces
+        )
+
+
+def _count_lines(files: Sequence[Path]) -> int:
+    lines = 0
+    for path in files:
+        try:
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    lines += block.count(b"\n")
+        except FileNotFoundError as error:
+            raise DataError(f"{path}: not there. Make it: dvc repro download") from error
+    if not lines:
+        raise DataError(f"{_names(files)}: no text to learn a vocabulary from.")
+    return lines
+
+
+def _every_nth_line(files: Sequence[Path], stride: int) -> Iterator[bytes]:
+    number = 0
+    for path in files:
+        with path.open("rb") as file:
+            for line in file:
+                if number % stride == 0:
+                    yield line
+                number += 1
+
+
+def _explained(error: RuntimeError, vocabulary: int, files: Sequence[Path]) -> Exception:
+    """sentencepiece's complaint in our words, with the limit that it names."""
+    where = f"bpe.vocabulary is {vocabulary}, too"
+    text = f"the text of {_names(files)}"
+    if found := re.search(r"Vocabulary size too high.* value <= (\d+)", str(error)):
+        return ConfigError(f"{where} large for {text}: use at most {found[1]}.")
+    if found := re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error)):
+        return ConfigError(
+            f"{where} small for {text}: its characters and the 256 byte pieces alone make {found[1]}."
+        )
+    return error
+
+
+def _names(files: Sequence[Path]) -> str:
+    return " and ".join(map(str, files))

@@ -1,0 +1,126 @@
+"""A store made once (MLflow's migrations take seconds), and hand-made results of two runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from aiayn import config
+from aiayn.tracking.connection import connect
+
+REPOSITORY = Path(__file__).parents[2]
+FINGERPRINT = "f1" * 32
+HISTORY = """step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity
+20,0.1,20000,0.000125,6.123456,,
+40,0.2,40000,0.00025,5.5,,
+60,0.3,60000,0.000375,4.25,4.125,61.867809
+"""
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("empty")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        connect("none of ours", root)
+    return root / "mlflow.db"
+
+
+@pytest.fixture
+def root(tmp_path: Path, empty_database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project folder with the demo's parameters and an empty local store."""
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    shutil.copyfile(empty_database, tmp_path / "mlflow.db")
+    shutil.copyfile(REPOSITORY / "params.yaml", tmp_path / "params.yaml")
+    return tmp_path
+
+
+@pytest.fixture
+def params(root: Path) -> config.Config:
+    return config.load(root / "params.yaml")
+
+
+@pytest.fixture
+def write_results(root: Path) -> Callable[..., None]:
+    """Lays down what the graph leaves behind for a run of en-de."""
+
+    def write(run: str, folder: Path = root) -> None:
+        def put(path: str, content: str) -> None:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(content, encoding="utf-8")
+
+        put(f"history/{run}.csv", HISTORY)
+        put(
+            f"circumstances/{run}.train.json",
+            json.dumps(
+                {
+                    "fingerprint": FINGERPRINT,
+                    "started": "2026-01-02T03:04:05+00:00",
+                    "ended": "2026-01-02T03:05:05+00:00",
+                    "seconds": 60.0,
+                    "tokens_per_second": 1000,
+                    "processes": 2,
+                    "host": "hand-made",
+                    "versions": {"torch": "2.13.0"},
+                    "commit": "4f2a" * 10 + "-dirty",
+                }
+            ),
+        )
+        put(f"circumstances/{run}.decode.json", json.dumps({"seconds": 7.5, "host": "other"}))
+        bleu = {"value": 31.4, "low": 30.5, "high": 32.25, "signature": "nrefs:1|case:mixed"}
+        scores = {"test": {"set": {"pairs": 2}, "bleu": bleu}, "dev": {"bleu": {"value": 33}}}
+        put(f"scores/{run}.json", json.dumps({"run": run, "splits": scores}))
+        put("data/text/en-de/test.source", "a house\ntwo\u2028halves, one line\n")
+        put("data/text/en-de/test.target", "ein Haus\nzwei Hälften\n")
+        put(f"outputs/{run}/test.hypotheses", "ein Haus\n<script>\n")
+        splits = {
+            split: {"corpora": ["demo"], "pairs": 2, "sha256": {"source": "5" * 64}}
+            for split in ("train", "dev", "test")
+        }
+        put("data/text/en-de/manifest.json", json.dumps({"splits": splits}))
+        put("reports/figures/training_loss.svg", "<svg/>")
+
+    return write
+
+
+@pytest.fixture
+def write_lock(root: Path) -> Callable[..., None]:
+    """A dvc.lock for en-de.base, in DVC's shape, with the parameters in force."""
+
+    def write(**changed: object) -> None:
+        params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
+        lock = {
+            "schema": "2.0",
+            "stages": {
+                "download@en-de": {
+                    "cmd": "python pipeline/download.py en-de",
+                    "outs": [{"path": "data/text/en-de", "hash": "md5", "md5": "a" * 32 + ".dir"}],
+                },
+                "train@en-de.base": {
+                    "cmd": "python pipeline/train.py en-de.base",
+                    "params": {
+                        "params.yaml": {
+                            "models.base": {**params["models"]["base"], **changed},
+                            "training": params["training"],
+                        }
+                    },
+                    "outs": [
+                        {"path": "circumstances/en-de.base.train.json", "md5": "b" * 32},
+                        {"path": "history/en-de.base.csv", "md5": "c" * 32},
+                    ],
+                },
+                "average@en-de.base": {
+                    "cmd": "python pipeline/average.py en-de.base",
+                    "outs": [{"path": "models/en-de.base/averaged.safetensors", "md5": "d" * 32}],
+                },
+                "train@en-fr.base": {"cmd": "python pipeline/train.py en-fr.base"},
+            },
+        }
+        (root / "dvc.lock").write_text(yaml.safe_dump(lock), encoding="utf-8")
+
+    return write
