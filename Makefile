@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
+# processes that share the cores must not wait for each other by spinning
+export GOMP_SPINCOUNT ?= 1000
 
 .PHONY: help repro report test lint format params sync ui bench clean
 

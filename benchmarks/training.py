@@ -114,7 +114,7 @@ def work(who: str, row: Model, turns: Connection) -> None:
     whenever it is told to and answers with the seconds and tokens.
     """
     warnings.simplefilter("ignore")
-    device = Device(torch.device("cpu"), "float32") if who == "plain" else open_device("cpu", "float32")
+    device = Device(torch.device("cpu"), "float32") if who == "plain" else open_device("cpu", "float32", d_model=row.d_model)
     arrays = synthetic_tokens(20_000)
     trainer = Trainer(Job(who, row, TRAINING, 1, ""), arrays, arrays, device, Processes())
     step = plain_step(row, trainer) if who == "plain" else trainer.step

@@ -27,7 +27,9 @@ def main() -> None:
     params = config.load()
     name = params.run(run).task
     task = params.task(name)
-    device = open_device(params.training.device, params.training.precision)
+    device = open_device(
+        params.training.device, params.training.precision, d_model=params.model_of(run).d_model
+    )
     bpe = Bpe(Path("data/bpe", name, "model.model"))
     weights = Path("models", run, "averaged.safetensors")
     model = load_model(weights, params.model_of(run), bpe.size, device)

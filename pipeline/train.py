@@ -28,13 +28,14 @@ def main() -> None:
     arguments = parser.parse_args()
     params = config.load()
     run = params.run(arguments.run)
+    model = params.models[run.model]
     seed = run.seed if arguments.seed is None else arguments.seed
     tokens = Path("data/tokens", run.task)
     with join_processes(params.training.device) as processes:
         device = open_device(
-            params.training.device, params.training.precision, local_rank=processes.local_rank
-        )
-        model = params.models[run.model]
+            params.training.device, params.training.precision,
+            d_model=model.d_model, local_rank=processes.local_rank,
+        )  # fmt: skip
         job = Job.of(arguments.run, model, params.training, seed, tokens)
         train, dev = (TokenArrays.open(tokens, split) for split in ("train", "dev"))
         trainer = Trainer(job, train, dev, device, processes)
@@ -47,7 +48,7 @@ def main() -> None:
             fit(trainer, scratch)
             return
         print(trainer.summary(), flush=True)
-        with open_run(identity, run_params(params, job.run)) as live:
+        with open_run(identity, {**run_params(params, job.run), "seed": seed}) as live:
             outcome = fit(trainer, scratch, live.log)
         write_outputs(Path(), scratch, outcome, circumstances(trainer, outcome, fingerprint))
 

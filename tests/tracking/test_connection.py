@@ -81,7 +81,7 @@ def test_the_stage_mirrors(root: Path, write_results: Write) -> None:
     done = run_track(root)
     assert (done.returncode, done.stderr) == (0, "")
     # 3 lines of history with 4 metrics, 2 of a validation, 4 scores, 3 circumstances
-    news = "1 runs in step, 1 of them and 21 metric values new"
+    news = "runs 1, of these new 1, metric values added 21"
     assert done.stdout == f"MLflow at sqlite:///{root}/mlflow.db: {news}\n"
 
 

@@ -90,6 +90,7 @@ def test_datasets_carry_dvcs_digest(
     write_lock()
     sync(params, root)
     (run,) = runs_of(root)
+    assert run.inputs is not None
     named = {i.dataset.name: i for i in run.inputs.dataset_inputs}
     assert set(named) == {"en-de/train", "en-de/dev", "en-de/test"}
     assert {i.dataset.digest for i in named.values()} == {"a" * 32 + ".dir"}

@@ -6,7 +6,6 @@ import ctypes
 import platform
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
 
 import torch
 
@@ -16,6 +15,7 @@ from aiayn.errors import TrainingError
 # fresh zeroed pages again (a seventh of a step's time where this was measured).
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 FLOAT32_EPSILON = 1.2e-7
+ONEDNN_FROM_WIDTH = 256
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,13 @@ class Device:
             torch.cuda.synchronize(self.device)
 
 
-def open_device(device: str, precision: str, *, local_rank: int = 0) -> Device:
+def open_device(device: str, precision: str, *, d_model: int, local_rank: int = 0) -> Device:
     """Choose and set up the device.
 
     Args:
         device: auto (a GPU where there is one), cpu or cuda.
         precision: auto (bfloat16 on a GPU, float32 on a CPU), float32 or bfloat16.
+        d_model: width of the model that will run: it decides what computes a CPU's products.
         local_rank: which GPU of this machine.
     Raises:
         TrainingError: a GPU was asked for and there is none.
@@ -59,27 +60,27 @@ def open_device(device: str, precision: str, *, local_rank: int = 0) -> Device:
     torch.use_deterministic_algorithms(True, warn_only=device == "cuda")
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     if device == "cpu":
-        _set_up_cpu()
+        _set_up_cpu(d_model)
         return Device(torch.device("cpu"), precision)
     place = torch.device("cuda", local_rank)
     torch.cuda.set_device(place)
     return Device(place, precision)
 
 
-@cache
-def _set_up_cpu() -> None:
+def _set_up_cpu(d_model: int) -> None:
     if platform.libc_ver()[0] == "glibc":
         libc = ctypes.CDLL(None)
         libc.mallopt(M_MMAP_MAX, 0)
         libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
-    # "medium" sends float32 products to oneDNN, which is faster than the default (MKL) on CPUs not
-    # made by Intel. On a CPU with AMX it may compute in bfloat16 instead: then it is not used.
-    torch.set_float32_matmul_precision("medium")
+    # "medium" sends float32 products to oneDNN, which computes them faster than the default (MKL)
+    # on CPUs not made by Intel, but takes longer to begin. On a CPU with AMX it may compute in
+    # bfloat16 instead: then it is not used.
+    torch.set_float32_matmul_precision("medium" if d_model >= ONEDNN_FROM_WIDTH else "highest")
     if _relative_error_of_products() > 16 * FLOAT32_EPSILON:
         torch.set_float32_matmul_precision("highest")
-    else:
-        # the fused kernel's many small products are slow through oneDNN; the plain path is not
-        torch.backends.cuda.enable_flash_sdp(False)  # despite its name, for the CPU too
+    # the fused attention kernel's many small products are slow through oneDNN; plain ones are not
+    is_default = torch.get_float32_matmul_precision() == "highest"
+    torch.backends.cuda.enable_flash_sdp(is_default)  # despite its name, for the CPU too
 
 
 def _relative_error_of_products() -> float:

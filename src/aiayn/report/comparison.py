@@ -14,6 +14,7 @@ from aiayn.report.verdict import (
     judge,
     model_departures,
     set_departures,
+    training_departures,
 )
 
 Scores = Mapping[str, Mapping[str, ScoredSplit] | None]
@@ -57,6 +58,7 @@ def _comparison(paper: Paper, row: str, pair: str, config: Config, scores: Score
     if test is not None:
         departures = (
             *set_departures(column.test_set, test.evaluation_set),
+            *training_departures(column.training, config.task(config.run(run).task).text.train),
             *model_departures(printed.models[pair], config.model_of(run)),
         )
     ours = test.scores.get(column.protocol) if test else None

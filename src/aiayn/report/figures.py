@@ -8,8 +8,9 @@ stand-ins of their own: the page replaces them by the colours of its light or da
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from aiayn.config import Config
 from aiayn.report.results import History
@@ -46,24 +47,35 @@ STYLE: Mapping[str, object] = {
     "axes.facecolor": "none",
     "savefig.facecolor": "auto",
     "legend.frameon": False,
-    "path.simplify": True,
 }
 
 Curve = tuple[str, Sequence[int], Sequence[float]]
 
 
 def training_curves(config: Config, histories: Mapping[str, History]) -> dict[str, str]:
-    """SVG by file name: training loss, dev perplexity, learning rate; none without a history."""
-    if not histories:
-        return {}
-    rate: list[Curve] = [(run, h.step, h.learning_rate) for run, h in histories.items()]
-    loss: list[Curve] = [(run, h.step, h.loss) for run, h in histories.items()]
-    perplexity: list[Curve] = [(r, h.dev_step, h.dev_perplexity) for r, h in histories.items()]
+    """SVG by file name: training loss, dev perplexity, learning rate; none where no point is."""
     tasks = {run: config.run(run).task for run in histories}
+    figures: dict[str, tuple[str, bool, list[Curve]]] = {
+        "training_loss.svg": (
+            "training loss, nats a token (smoothed labels)",
+            False,
+            [(run, held.step, held.loss) for run, held in histories.items()],
+        ),
+        "dev_perplexity.svg": (
+            "dev perplexity, per word piece",
+            True,
+            [(run, held.dev_step, held.dev_perplexity) for run, held in histories.items()],
+        ),
+        "learning_rate.svg": (
+            "learning rate",
+            False,
+            [(run, held.step, held.learning_rate) for run, held in histories.items()],
+        ),
+    }
     return {
-        "training_loss.svg": _draw(loss, tasks, "training loss, nats a token (smoothed labels)"),
-        "dev_perplexity.svg": _draw(perplexity, tasks, "dev perplexity, per word piece", _logarithmic),
-        "learning_rate.svg": _draw(rate, tasks, "learning rate"),
+        name: _draw(curves, tasks, label, logarithmic=logarithmic)
+        for name, (label, logarithmic, curves) in figures.items()
+        if any(steps for _, steps, _ in curves)
     }
 
 
@@ -71,7 +83,8 @@ def _draw(
     curves: Sequence[Curve],
     tasks: Mapping[str, str],
     label: str,
-    scale: Callable[[Axes], None] = lambda axes: None,
+    *,
+    logarithmic: bool,
 ) -> str:
     """Steps to the right, `label` upwards; one dash for each task, colours from the first again."""
     import matplotlib.style
@@ -82,10 +95,10 @@ def _draw(
     # "default" first: a reader's own matplotlibrc must not change the figures
     with matplotlib.style.context(["default", dict(STYLE)]):
         figure = Figure(figsize=(6.4, 3.3), layout="constrained")
-        canvas = FigureCanvasSVG(figure)
+        canvas: Any = FigureCanvasSVG(figure)
         axes = figure.add_subplot()
-        dashes = {task: DASHES[n % len(DASHES)] for n, task in enumerate(dict.fromkeys(tasks.values()))}
         drawn = dict.fromkeys(tasks.values(), 0)
+        dashes = dict(zip(drawn, itertools.cycle(DASHES), strict=False))
         for run, steps, values in curves:
             colour = PALETTE[drawn[tasks[run]] % len(PALETTE)]
             drawn[tasks[run]] += 1
@@ -95,14 +108,15 @@ def _draw(
         axes.set_xlim(left=0)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:,.0f}"))
-        scale(axes)
+        if logarithmic:
+            _make_logarithmic(axes)
         figure.legend(loc="outside right upper")
         text = io.StringIO()
         canvas.print_svg(text, metadata={"Date": None, "Creator": None})
     return text.getvalue()
 
 
-def _logarithmic(axes: Axes) -> None:
+def _make_logarithmic(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_yscale("log")

@@ -50,9 +50,10 @@ class LayerRow:
 
 @dataclass(frozen=True)
 class Column:
-    """A language pair of table 2. `protocol` names our score that is measured as the paper's was."""
+    """A language pair of table 2; `protocol` names the score of ours that is measured alike."""
 
     heading: str
+    training: tuple[str, ...]
     test_set: EvaluationSet
     protocol: str
 
@@ -125,7 +126,12 @@ def load_paper(path: Path = PAPER) -> Paper:
     tables = {name: table for name, table in data.items() if name.startswith("table_")}
     table_3 = {key: _variation(row) for key, row in data["table_3"]["rows"].items()}
     columns = {
-        key: Column(column["heading"], _test_set(column["test_set"]), column["protocol"])
+        key: Column(
+            heading=column["heading"],
+            training=tuple(column["training"]),
+            test_set=_test_set(column["test_set"]),
+            protocol=column["protocol"],
+        )
         for key, column in data["table_2"]["columns"].items()
     }
     return Paper(

@@ -12,6 +12,8 @@ from typing import Any
 from aiayn.errors import ScoreError
 from aiayn.report.paper import EvaluationSet
 
+STAGES = ("train", "decode")
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -40,8 +42,8 @@ def read_scores(path: Path) -> Mapping[str, ScoredSplit] | None:
         ScoreError: the file is not a score file.
     """
     try:
-        data = json.loads(path.read_bytes(), parse_constant=_refuse)
-        return {split: _scored(entry, f"{path.name}:{split}") for split, entry in data["splits"].items()}
+        splits = json.loads(path.read_bytes(), parse_constant=_refuse)["splits"]
+        return {split: _scored(entry, f"{path.name}:{split}") for split, entry in splits.items()}
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -108,20 +110,23 @@ def read_history(path: Path) -> History | None:
         ) from error
 
 
-def read_circumstances(path: Path) -> Mapping[str, str]:
-    """circumstances/RUN.STAGE.json flattened to dotted names and text; empty where there is none.
+def read_circumstances(folder: Path, run: str) -> Mapping[str, Mapping[str, str]]:
+    """What `folder`/RUN.STAGE.json record of each stage: text by dotted name, empty without a file.
 
     Every key is optional, so whatever stands there is shown.
 
     Raises:
-        ScoreError: the file is not a JSON object.
+        ScoreError: a file is not a JSON object.
     """
+    return {stage: _facts(folder / f"{run}.{stage}.json", run, stage) for stage in STAGES}
+
+
+def _facts(path: Path, run: str, stage: str) -> Mapping[str, str]:
     try:
         return _flat(json.loads(path.read_bytes()))
     except FileNotFoundError:
         return {}
     except (ValueError, AttributeError) as error:
-        run, _, stage = path.stem.rpartition(".")
         raise ScoreError(
             f"{path}: not a record of circumstances ({_one_line(error)}). "
             f"Make it again: dvc repro -f {stage}@{run}."

@@ -7,7 +7,6 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 EMPTY = "–"
 MINUS = "−"
@@ -16,6 +15,7 @@ DIGITS, SUPERSCRIPTS = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"
 LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}",
     EMPTY: "--", MINUS: "$-$", "·": r"$\cdot$", "×": r"$\times$",
 }  # fmt: skip
 
@@ -25,8 +25,8 @@ class Cell:
     """What one cell says.
 
     `detail` is a remark in smaller print, `mark` refers to a note, `span` counts the columns it
-    takes. A number of ours names in `sources` where each number of `text` stands in a score file,
-    and in `run` whose it is. `tone` is a word for the page's style sheet, such as a verdict's.
+    takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that order,
+    stands in a score file, and in `run` whose it is. `tone` is a word for the page's style sheet, such as a verdict's.
     """
 
     text: str
@@ -84,18 +84,17 @@ def _markdown(table: Table) -> str:
             cells += [_markdown_cell(cell, bold=row.tone == "ours")] * cell.span
         lines.append(cells)
     body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    notes = "".join(f"- {_superscript(mark)}{_escaped(note)}\n" for mark, note in table.notes)
-    return f"## {table.title}\n\n{body}\n" + (f"\n{notes}" if notes else "")
+    notes = "".join(
+        f"- {f'<sup>{mark}</sup> ' if mark else ''}{_escaped(note)}\n" for mark, note in table.notes
+    )
+    return f"## {_escaped(table.title)}\n\n{body}\n" + (f"\n{notes}" if notes else "")
 
 
 def _markdown_cell(cell: Cell, *, bold: bool) -> str:
     text = _escaped(cell.text)
     text = f"**{text}**" if bold and cell.sources else text
-    return text + _superscript(cell.mark) + (f" ({_escaped(cell.detail)})" if cell.detail else "")
-
-
-def _superscript(mark: str) -> str:
-    return f"<sup>{mark}</sup> " if mark else ""
+    text += f"<sup>{cell.mark}</sup>" if cell.mark else ""
+    return text + (f" ({_escaped(cell.detail)})" if cell.detail else "")
 
 
 def _escaped(text: str) -> str:

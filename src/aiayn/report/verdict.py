@@ -1,8 +1,8 @@
 """Whether a number of ours reproduces one of the paper's, and when that may be asked at all.
 
-A verdict needs like beside like: the paper's evaluation set, and a model that equals the paper's in
-every column of table 3 and in the number of averaged checkpoints. Anything else was not run at this
-scale, whatever its score.
+A verdict needs like beside like: the paper's evaluation set, training on WMT 2014's corpora, and a
+model that equals the paper's in every column of table 3 and in the number of averaged checkpoints.
+Anything else was not run at this scale, whatever its score.
 
 Two figures measured the paper's way count as equal up to TOLERANCE_BLEU. Late checkpoints of one
 training differ by about 0.3 BLEU (as NVIDIA's DeepLearningExamples report), so less would ask for
@@ -67,6 +67,12 @@ def set_departures(paper: EvaluationSet, ours: EvaluationSet) -> Iterator[str]:
         yield f"scored on {' + '.join(ours.corpora)}, not on {' + '.join(paper.corpora)}"
     elif ours.pairs != paper.pairs:
         yield f"{' + '.join(ours.corpora)} has {ours.pairs} pairs here, not {paper.pairs}"
+
+
+def training_departures(paper: tuple[str, ...], ours: tuple[str, ...]) -> Iterator[str]:
+    """How the training corpora differ from the paper's; their order does not count."""
+    if set(ours) != set(paper):
+        yield f"trained on {' + '.join(ours)}, not on {' + '.join(paper)}"
 
 
 def model_departures(paper: RequiredModel, ours: Model) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,13 +21,13 @@ import numpy.typing as npt
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder
 from aiayn.tokens.arrays import MANIFEST, SIDES
-from aiayn.tokens.bpe import END, Bpe
+from aiayn.tokens.bpe import Bpe
 
 SPLITS = ("train", "dev")
 CHUNK_LINES = 50_000
 
 Array = np.ndarray[Any, Any]
-Chunk = list[bytes]
+Chunk = bytes  # whole lines
 Encoded = tuple[Array, npt.NDArray[np.int64]]  # flat ids with END, length of each sentence
 
 
@@ -58,7 +58,7 @@ def encode_task(
     """
     bpe = Bpe(model)
     entries: dict[str, Any] = {}
-    workers = processes or len(os.sched_getaffinity(0))
+    workers = processes or _processors()
     with replaced_folder(out) as folder, _Encoder(bpe, model, workers) as encoder:
         for split in SPLITS:
             sides = {
@@ -106,17 +106,24 @@ def _encode_file(
 
 
 def _chunks(path: Path, lines: int) -> Iterator[Chunk]:
-    """Lines without their ends; only a newline ends a line."""
+    """The file in pieces of so many lines; only a newline ends a line."""
     try:
         with path.open("rb") as file:
-            while chunk := [line.removesuffix(b"\n") for line in islice(file, lines)]:
+            while chunk := b"".join(islice(file, lines)):
                 yield chunk
     except FileNotFoundError as error:
         raise DataError(f"{path}: not there. Make it: dvc repro download") from error
 
 
+def _processors() -> int:
+    """How many this process may use; macOS cannot tell, and gives all there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class _Encoder:
-    """Encodes chunks in order: the first of a file here, further ones in processes of its own.
+    """Encodes files chunk by chunk: here if there is one chunk only, else in processes of its own.
 
     Processes are spawned, not forked: forking a process that holds threads (a progress bar has
     one) can hang.
@@ -141,28 +148,30 @@ class _Encoder:
 
     def encode(self, chunks: Iterator[Chunk], path: Path) -> Iterator[Encoded]:
         """Encoded chunks in order. At most two chunks for every process are in memory."""
-        first, second = next(chunks, None), next(chunks, None)
-        line = 0
-        for encoded in self._in_order([c for c in (first, second) if c], chunks):
-            if isinstance(encoded, int):
-                raise DataError(
-                    f"{path}: line {line + encoded + 1} is not UTF-8. "
-                    "Make the file again: dvc repro -f download"
-                )
-            yield encoded
-            line += len(encoded[1])
+        head = list(islice(chunks, 2))
+        encode = self._here if len(head) < 2 or self._processes == 1 else self._in_processes
+        lines = 0
+        try:
+            for ids, lengths in encode(chain(head, chunks)):
+                yield ids, lengths
+                lines += len(lengths)
+        except UnicodeDecodeError as error:
+            lines += error.object.count(b"\n", 0, error.start) + 1
+            raise DataError(
+                f"{path}: line {lines} is not UTF-8. Make the file again: dvc repro -f download"
+            ) from error
 
-    def _in_order(self, head: list[Chunk], tail: Iterator[Chunk]) -> Iterator[Encoded | int]:
-        if len(head) < 2 or self._processes == 1:
-            for chunk in (*head, *tail):
-                yield _encode(self._bpe, chunk, self.dtype)
-            return
+    def _here(self, chunks: Iterator[Chunk]) -> Iterator[Encoded]:
+        for chunk in chunks:
+            yield _encode(self._bpe, chunk, self.dtype)
+
+    def _in_processes(self, chunks: Iterator[Chunk]) -> Iterator[Encoded]:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
                 self._processes, multiprocessing.get_context("spawn"), _start_worker, (self._model,)
             )
-        waiting: deque[Future[Encoded | int]] = deque()
-        for chunk in _chain(head, tail):
+        waiting: deque[Future[Encoded]] = deque()
+        for chunk in chunks:
             waiting.append(self._pool.submit(_encode_in_worker, chunk, self.dtype))
             if len(waiting) == 2 * self._processes:
                 yield waiting.popleft().result()
@@ -170,27 +179,12 @@ class _Encoder:
             yield waiting.popleft().result()
 
 
-def _chain(head: list[Chunk], tail: Iterator[Chunk]) -> Iterator[Chunk]:
-    yield from head
-    yield from tail
-
-
-def _encode(bpe: Bpe, chunk: Chunk, dtype: np.dtype[Any]) -> Encoded | int:
-    """A chunk's ids, or the number of its first line that is not UTF-8."""
-    lines = []
-    for number, line in enumerate(chunk):
-        try:
-            lines.append(line.decode())
-        except UnicodeDecodeError:
-            return number
-    ids = bpe.encode(lines)
-    lengths = np.fromiter(map(len, ids), np.int64, len(ids)) + 1
-    flat = np.empty(lengths.sum(), dtype)
-    begin = 0
-    for sentence, length in zip(ids, lengths.tolist(), strict=True):
-        flat[begin : begin + length - 1] = sentence
-        begin += length
-    flat[np.cumsum(lengths) - 1] = END
+def _encode(bpe: Bpe, chunk: Chunk, dtype: np.dtype[Any]) -> Encoded:
+    """A chunk's ids. Raises UnicodeDecodeError."""
+    lines = chunk.decode().removesuffix("\n").split("\n")
+    ids = bpe.encode(lines, end=True)
+    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+    flat = np.fromiter(chain.from_iterable(ids), dtype, int(lengths.sum()))
     return flat, lengths
 
 
@@ -202,7 +196,7 @@ def _start_worker(model: Path) -> None:
     _worker_bpe = Bpe(model)
 
 
-def _encode_in_worker(chunk: Chunk, dtype: np.dtype[Any]) -> Encoded | int:
+def _encode_in_worker(chunk: Chunk, dtype: np.dtype[Any]) -> Encoded:
     return _encode(_worker_bpe, chunk, dtype)
 
 

@@ -1,4 +1,4 @@
-"""Which shapes the micro-batches of a corpus have: few enough to recur, close enough to its lengths.
+"""The shapes of a corpus's micro-batches: few enough to recur, close enough to its lengths.
 
 Every pair is a point (source length, target length). A box is a rectangle of such points, and its
 far corner is what its pairs are padded to. One box around all points is split where that saves
@@ -90,13 +90,14 @@ def _best_split(histogram: Histogram, box: Box, least_tokens: float) -> tuple[in
         (1, inside.T, box.target, box.source),
     ):
         lengths = np.arange(along[0], along[1] + 1)
-        before = counts.sum(axis=1).cumsum()
+        pairs = counts.sum(axis=1)
+        before = pairs.cumsum()
         # the parts need not reach across the whole box: each shrinks onto its own pairs
+        longest = np.maximum.accumulate(np.where(pairs > 0, lengths, 0))
         reach = np.where(counts > 0, np.arange(across[0], across[1] + 1), 0).max(axis=1)
-        first = before * (lengths + np.maximum.accumulate(reach))
-        second = (box.pairs - before[:-1]) * (
-            along[1] + np.maximum.accumulate(reach[::-1])[::-1][1:]
-        )
+        reach_after = np.maximum.accumulate(reach[::-1])[::-1]
+        first = before * (longest + np.maximum.accumulate(reach))
+        second = (box.pairs - before[:-1]) * (along[1] + reach_after[1:])
         added = first[:-1] + second - box.padded_tokens
         added[np.minimum(first[:-1], second) < least_tokens] = 0
         if len(added) and added.min() < best[0]:

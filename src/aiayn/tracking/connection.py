@@ -129,6 +129,7 @@ def _build_database(root: Path) -> None:
     folder = (root / ARTIFACTS).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f".{DATABASE}.{os.getpid()}"
+    draft.unlink(missing_ok=True)  # of a process that was killed, and had the same number
     try:
         store = SqlAlchemyStore(f"sqlite:///{draft}", folder.as_uri())  # type: ignore[no-untyped-call]
         store.engine.dispose()

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from mlflow.entities import DatasetInput
 
 _DIGEST_CHARACTERS = 36  # MLflow's limit; an md5 of DVC with ".dir" just fits
+_PROFILE = ("corpora", "pairs", "words", "sha256")
 _CONTEXTS = {"train": "training", "dev": "validation"}
 
 
@@ -38,6 +39,3 @@ def dataset_inputs(
         context = _CONTEXTS.get(split, "test")
         inputs.append(DatasetInput(dataset, [InputTag("mlflow.data.context", context)]))
     return inputs
-
-
-_PROFILE = ("corpora", "pairs", "words", "sha256")

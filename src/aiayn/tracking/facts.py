@@ -27,10 +27,11 @@ def tags_of(identity: RunIdentity, found: Results, lock: Lock) -> dict[str, str]
     tags |= {f"dvc.{k}": v for k, v in lock.digests(identity.run, identity.task).items()}
     tags |= _descriptions(found.training, "")
     tags |= _descriptions(found.decoding, "decode.")
-    if "commit" in tags:
-        commit = tags["commit"].removesuffix("-dirty")
-        dirty = tags.get("dirty", str(commit != tags["commit"])).lower()
-        tags |= {"commit": commit, "dirty": dirty, "mlflow.source.git.commit": commit}
+    described = tags.get("commit", "unknown")  # as git describe --dirty puts it
+    if described != "unknown":
+        commit = described.removesuffix("-dirty")
+        tags |= {"commit": commit, "mlflow.source.git.commit": commit}
+        tags["dirty"] = "false" if commit == described else "true"
     weights = f"models/{identity.run}/averaged.safetensors"
     digest = lock.out(weights)
     if digest is not None:

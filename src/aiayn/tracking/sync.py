@@ -49,8 +49,8 @@ class Synced:
 
     def __str__(self) -> str:
         return (
-            f"MLflow at {self.store}: {self.runs} runs in step, "
-            f"{self.created} of them and {self.points} metric values new"
+            f"MLflow at {self.store}: runs {self.runs}, "
+            f"of these new {self.created}, metric values added {self.points}"
         )
 
 

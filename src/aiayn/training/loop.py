@@ -26,8 +26,8 @@ RESUME = "resume.safetensors"
 Observer = Callable[[int, Mapping[str, float]], None]
 
 
-class Terminated(Exception):
-    """SIGTERM came; the state is saved and the next start goes on from it."""
+class Terminated(SystemExit):
+    """SIGTERM came; the state is saved and the next start goes on from it. Ends the program."""
 
 
 @dataclass

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 from aiayn.corpora.languages.lexicon import (
     AFTER,
@@ -18,52 +18,61 @@ from aiayn.corpora.languages.lexicon import (
     BECAUSE,
     BEFORE,
     COPULA,
+    EVERY_DAY,
     NOUNS,
     PREPOSITIONS,
     PRONOUNS,
     SAYING,
+    THEY,
     TIMES,
     VERBS,
     WHEN,
     WHILE,
 )
 from aiayn.corpora.languages.syntax import (
-    Adjective,
     Clause,
     Gap,
-    Nominal,
-    Noun,
+    Kind,
     NounPhrase,
     Pair,
     Place,
     Pronoun,
     Sentence,
     Tense,
-    Time,
     Verb,
 )
 
 T = TypeVar("T")
 
-BY_KIND = {
-    kind: tuple(noun for noun in NOUNS if noun.kind == kind)
-    for kind in ("person", "animal", "thing", "place")
+KINDS = get_args(Kind)
+BY_KIND = {kind: tuple(noun for noun in NOUNS if noun.kind == kind) for kind in KINDS}
+BEFORE_BY_KIND = {kind: tuple(word for word in BEFORE if kind in word.kinds) for kind in KINDS}
+AFTER_BY_KIND = {kind: tuple(word for word in AFTER if kind in word.kinds) for kind in KINDS}
+PROPERTIES = AFTER_BY_KIND["person"]
+# verbs of a relative clause, by the kind of noun that the clause says something about
+AS_AGENT = {
+    kind: tuple(
+        verb
+        for verb in VERBS
+        if kind in verb.agents and verb.frame in ("alone", "direct", "dative")
+    )
+    for kind in KINDS
 }
-BEFORE_BY_KIND = {kind: tuple(a for a in BEFORE if kind in a.kinds) for kind in BY_KIND}
-AFTER_BY_KIND = {kind: tuple(a for a in AFTER if kind in a.kinds) for kind in BY_KIND}
-RELATIVE_VERBS = tuple(verb for verb in VERBS if verb.frame in ("alone", "direct", "dative"))
-OBJECT_VERBS = tuple(verb for verb in VERBS if verb.frame in ("direct", "dative"))
-OBJECT_VERBS_BY_KIND = {
-    kind: tuple(verb for verb in OBJECT_VERBS if kind in verb.kinds)
-    for kind in ("person", "animal", "thing")
+AS_OBJECT = {
+    kind: tuple(
+        verb for verb in VERBS if kind in verb.objects and verb.frame in ("direct", "dative")
+    )
+    for kind in KINDS
 }
-PROPERTIES = tuple(adjective for adjective in AFTER if "person" in adjective.kinds)
 TIMES_OF = {
     tense: tuple(time for time in TIMES if time.tense == tense)
     for tense in ("present", "past", "future")
 }
-DEFINITE = ("the", "the", "the", "this", "my", "his")
-SINGULAR = (*DEFINITE, *DEFINITE, "a", "a", "a", "every")
+DEFINITE = ("the", "the", "the", "this")
+OWNED = (*DEFINITE, "my", "my", "his")
+# "they" would be "ils" or "elles" after other people, so it is said only of people not yet named
+INNER = PRONOUNS
+OUTER = (*PRONOUNS, THEY)
 TENSES: tuple[Tense, ...] = ("present",) * 4 + ("past",) * 3 + ("future", "can", "must", "want")
 SIMPLE_TENSES: tuple[Tense, ...] = ("present", "present", "past")
 
@@ -89,18 +98,25 @@ class Deriver:
             return Sentence(self._with_subordinate())
         if shape < 0.80:
             return Sentence(self._saying())
-        return Sentence(self._main(short=True), self._pick(("and", "but")), self._main(short=True))
+        joint: Literal["and", "but"] = "and" if self._chance(0.5) else "but"
+        return Sentence(self._main(short=True), joint, self._main(short=True, second=True))
 
-    def _main(self, *, short: bool = False) -> Clause:
-        clause = self._clause(self._pick(TENSES), relatives=0.1 if short else 0.35)
-        return self._with_time(clause, 0.25 if short else 0.5)
+    def _main(self, *, second: bool = False, short: bool = False) -> Clause:
+        clause = self._clause(
+            self._pick(TENSES),
+            relatives=0.08 if short else 0.35,
+            pronouns=INNER if second else OUTER,
+        )
+        return self._with_time(clause, 0.2 if short else 0.45)
 
     def _with_time(self, clause: Clause, probability: float) -> Clause:
         """Perhaps say when, and perhaps put that, or the place, first."""
         tense = clause.tense if clause.tense in TIMES_OF else "present"
-        time: Time | None = self._pick(TIMES_OF[tense]) if self._chance(probability) else None
-        ends_open = isinstance(clause.object, NounPhrase) and clause.object.relative is not None
-        if time is not None and (ends_open or self._chance(0.5)):
+        # "not every day" would be another thing than "every day not"
+        times = [time for time in TIMES_OF[tense] if not (clause.negated and time is EVERY_DAY)]
+        time = self._pick(times) if self._chance(probability) else None
+        closed = isinstance(clause.object, NounPhrase) and clause.object.relative is not None
+        if time is not None and (closed or self._chance(0.5)):
             return replace(clause, time=time, fronted="time")
         if clause.place is not None and self._chance(0.3):
             return replace(clause, time=time, fronted="place")
@@ -109,109 +125,136 @@ class Deriver:
     def _with_subordinate(self) -> Clause:
         conjunction = self._pick((BECAUSE, BECAUSE, WHEN, WHILE, ALTHOUGH))
         tense = self._pick(TENSES)
-        if conjunction is BECAUSE:
-            inner: Tense = "past" if tense == "past" else "present"
-        else:
-            # "quand" and "pendant que" want the imperfect beside a past, "bien que" a subjunctive
-            past = conjunction is ALTHOUGH and tense == "past"
-            inner = "past" if past else "present"
-            tense = inner if tense in ("past", "future") else tense
+        # in the past "quand" and "pendant que" would want the imperfect, which the grammar lacks;
+        # beside a future, "quand" would want one too
+        if conjunction in (WHEN, WHILE) and tense in ("past", "future"):
+            tense = "present"
+        inner: Tense = "past" if tense == "past" else "present"
+        subordinate = self._clause(
+            inner,
+            relatives=0.08,
+            pronouns=INNER,
+            # "was" is an imperfect in French, and has no subjunctive in use
+            copula=inner == "present" or not conjunction.subjunctive,
+        )
         fronted = self._chance(0.4)
-        subordinate = self._clause(inner, relatives=0.1, copula=inner == "present" or conjunction is BECAUSE)
-        clause = self._clause(tense, relatives=0.1 if fronted else 0.0)
+        main = self._clause(
+            tense, relatives=0.08 if fronted else 0.0, pronouns=INNER if fronted else OUTER
+        )
         return replace(
-            clause,
+            main,
             conjunction=conjunction,
             subordinate=subordinate,
             fronted="subordinate" if fronted else "",
         )
 
     def _saying(self) -> Clause:
-        said = self._clause(self._pick(TENSES), relatives=0.1)
-        return Clause(self._subject(("person",), 0.1), self._pick(SAYING), "present", saying=said)
+        verb = self._pick(SAYING)
+        said = self._clause(self._pick(TENSES), relatives=0.08, pronouns=INNER)
+        return Clause(self._subject(verb, OUTER), verb, "present", saying=said)
 
-    def _clause(self, tense: Tense, *, relatives: float, copula: bool = True) -> Clause:
-        """A clause of which one noun phrase at most has a relative clause."""
-        if copula and tense in ("present", "past", "future") and self._chance(0.12):
-            verb = COPULA
-        else:
-            verb = self._pick(VERBS)
+    def _clause(
+        self, tense: Tense, *, relatives: float, pronouns: Sequence[Pronoun], copula: bool = True
+    ) -> Clause:
+        """A clause in which one noun phrase at most has a relative clause."""
+        can_be = copula and tense in ("present", "past", "future")
+        verb = COPULA if can_be and self._chance(0.15) else self._pick(VERBS)
         negated = tense not in ("can", "must") and self._chance(0.2)
-        in_subject = self._chance(relatives / 2)
-        subject = self._subject(("person", "person", "animal"), float(in_subject), negated=negated)
+        roll = self._random()
+        in_subject, in_object = roll < relatives / 3, roll > 1 - 2 * relatives / 3
+        subject = self._subject(verb, pronouns, relative=in_subject, definite=negated)
         if verb.frame == "property":
             return Clause(subject, verb, tense, negated, property=self._pick(PROPERTIES))
         if verb.frame == "alone":
             return Clause(subject, verb, tense, negated, place=self._place(0.5))
-        in_object = not in_subject and verb.frame != "recipient" and self._chance(relatives)
-        thing = self._object(verb, float(in_object), negated=negated)
         if verb.frame == "recipient":
+            thing = self._noun_phrase(self._pick(verb.objects), definite=negated)
             recipient = self._noun_phrase("person", definite=negated)
             return Clause(subject, verb, tense, negated, thing, recipient)
-        ends_open = isinstance(thing, NounPhrase) and thing.relative is not None
-        place = None if ends_open or verb.frame == "with" else self._place(0.3)
-        return Clause(subject, verb, tense, negated, thing, place=place)
+        phrase = self._object(verb, relative=in_object, definite=negated)
+        closed = isinstance(phrase, Pair) or phrase.relative is not None or verb.frame == "with"
+        place = None if closed else self._place(0.3)
+        return Clause(subject, verb, tense, negated, phrase, place=place)
 
     def _subject(
-        self, kinds: Sequence[str], relative: float, *, negated: bool = False
+        self,
+        verb: Verb,
+        pronouns: Sequence[Pronoun],
+        *,
+        relative: bool = False,
+        definite: bool = False,
     ) -> NounPhrase | Pair | Pronoun:
-        if not relative and self._chance(0.3):
-            return self._pick(PRONOUNS)
-        if not relative and self._chance(0.1):
-            return self._pair(kinds)
-        phrase = self._noun_phrase(self._pick(kinds), definite=negated)
-        return self._with_relative(phrase, relative)
+        if relative:
+            return self._related(self._agent(verb), definite=definite)
+        roll = self._random()
+        if roll < 0.3:
+            return self._pick(pronouns)
+        if roll < 0.38:
+            return self._pair(self._agent(verb), self._agent(verb), definite=definite)
+        return self._noun_phrase(self._agent(verb), definite=definite)
 
-    def _object(self, verb: Verb, relative: float, *, negated: bool) -> NounPhrase | Pair:
-        if not relative and verb.frame in ("direct", "dative") and self._chance(0.12):
-            return self._pair(verb.kinds, definite=negated)
-        phrase = self._noun_phrase(self._pick(verb.kinds), definite=negated)
-        return self._with_relative(phrase, relative)
+    def _agent(self, verb: Verb) -> Kind:
+        return "animal" if "animal" in verb.agents and self._chance(0.4) else "person"
 
-    def _pair(self, kinds: Sequence[str], *, definite: bool = False) -> Pair:
-        first = self._noun_phrase(self._pick(kinds), definite=definite, bare=False)
-        second = self._noun_phrase(self._pick(kinds), definite=definite, bare=False)
-        return Pair(first, second)
+    def _object(self, verb: Verb, *, relative: bool, definite: bool) -> NounPhrase | Pair:
+        kind = self._pick(verb.objects)
+        if relative:
+            return self._related(kind, definite=definite)
+        if verb.frame != "with" and self._chance(0.12):
+            return self._pair(kind, self._pick(verb.objects), definite=definite)
+        return self._noun_phrase(kind, definite=definite)
 
-    def _noun_phrase(self, kind: str, *, definite: bool = False, bare: bool = True) -> NounPhrase:
-        """Under negation every noun phrase is definite: "not a" and "not every" go their own ways."""
+    def _pair(self, first: Kind, second: Kind, *, definite: bool) -> Pair:
+        one = other = self._noun_phrase(first, definite=definite, bare=False)
+        while other.noun is one.noun:
+            other = self._noun_phrase(second, definite=definite, bare=False)
+        return Pair(one, other)
+
+    def _noun_phrase(
+        self, kind: Kind, *, definite: bool = False, bare: bool = True, owned: bool = True
+    ) -> NounPhrase:
+        """Under negation phrases are definite: "not a" and "every ... not" go their own ways.
+
+        In pairs they are not bare: "small dogs and cats" leaves open which of them are small.
+        """
         noun = self._pick(BY_KIND[kind])
         plural = kind != "place" and self._chance(0.35)
         numeral = 2 + int(self._random() * 4) if plural and self._chance(0.25) else 0
-        if not plural:
-            determiner = self._pick(DEFINITE if definite else SINGULAR)
-        elif definite or self._chance(0.7):
-            determiner = self._pick(DEFINITE)
+        if definite or self._chance(0.7):
+            determiner = self._pick(OWNED if owned and noun.owned else DEFINITE)
+        elif not plural:
+            determiner = self._pick(("a", "a", "every"))
         elif numeral:
             determiner = ""
         else:
             determiner = self._pick(("many", "")) if bare else "many"
-        before, after = self._adjectives(noun)
-        return NounPhrase(determiner, numeral, before, after, noun, plural)
-
-    def _adjectives(self, noun: Noun) -> tuple[Adjective | None, Adjective | None]:
         roll = self._random()
-        before = self._pick(BEFORE_BY_KIND[noun.kind]) if roll < 0.25 else None
-        after = self._pick(AFTER_BY_KIND[noun.kind]) if 0.2 < roll < 0.4 else None
-        return before, after
+        before = self._pick(BEFORE_BY_KIND[kind]) if roll < 0.25 else None
+        after = self._pick(AFTER_BY_KIND[kind]) if 0.22 < roll < 0.42 else None
+        return NounPhrase(determiner, numeral, before, after, noun, plural)
 
     def _place(self, probability: float) -> Place | None:
         if not self._chance(probability):
             return None
         return Place(self._pick(PREPOSITIONS), self._noun_phrase("place", definite=True))
 
-    def _with_relative(self, phrase: NounPhrase, probability: float) -> NounPhrase:
-        if not self._chance(probability):
-            return phrase
+    def _related(self, kind: Kind, *, definite: bool) -> NounPhrase:
+        """A noun phrase with a relative clause, in which it acts or is acted upon.
+
+        It is nobody's: "my dog that sleeps" would ask which of my dogs.
+        """
+        phrase = self._noun_phrase(kind, definite=definite, owned=False)
         gap = Gap(phrase.noun, phrase.plural)
         tense = self._pick(SIMPLE_TENSES)
-        if phrase.noun.kind != "thing" and self._chance(0.6):
-            verb = self._pick(RELATIVE_VERBS)
-            thing = None if verb.frame == "alone" else self._object(verb, 0, negated=False)
-            place = self._place(0.4 if thing is None else 0.1)
-            relative = Clause(gap, verb, tense, object=thing, place=place)
+        agent_of = AS_AGENT[kind]
+        if agent_of and self._chance(0.6):
+            verb = self._pick(agent_of)
+            if verb.frame == "alone":
+                relative = Clause(gap, verb, tense, place=self._place(0.5))
+            else:
+                thing = self._object(verb, relative=False, definite=False)
+                relative = Clause(gap, verb, tense, object=thing)
         else:
-            verb = self._pick(OBJECT_VERBS_BY_KIND[phrase.noun.kind])
-            subject: Nominal = self._subject(("person", "person", "animal"), 0)
-            relative = Clause(subject, verb, tense, object=gap)
+            verb = self._pick(AS_OBJECT[kind])
+            relative = Clause(self._subject(verb, INNER), verb, tense, object=gap)
         return replace(phrase, relative=relative)

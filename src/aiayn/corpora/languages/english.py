@@ -1,7 +1,7 @@
 """English, as a Penn-Treebank-style tree from which the sentence is read off.
 
 No functional tags, no traces. The tree's leaves, joined by spaces, are the sentence with a space
-before each comma and full stop; `leaves` undoes that spacing.
+before each comma and full stop; nothing else differs.
 """
 
 from __future__ import annotations
@@ -41,11 +41,6 @@ def tree(sentence: Sentence) -> str:
 def text(bracketing: str) -> str:
     """The sentence under a tree."""
     return " ".join(LEAF.findall(bracketing)).replace(" ,", ",").replace(" .", ".")
-
-
-def leaves(sentence: str) -> list[str]:
-    """The tree's leaves, recovered from the sentence: commas and full stops stand alone."""
-    return sentence.replace(",", " ,").replace(".", " .").split(" ")
 
 
 def _clause(clause: Clause) -> str:
@@ -90,7 +85,9 @@ def _verb_phrase(clause: Clause) -> str:
         return f"(VP {_be(clause)}{negation}{complements})"
     wanting = f"(S (VP (TO to) {infinitive}))"
     if clause.negated:
-        done = "(VBD did)" if clause.tense == "past" else f"({present_tag} {'do' if bare else 'does'})"
+        done = (
+            "(VBD did)" if clause.tense == "past" else f"({present_tag} {'do' if bare else 'does'})"
+        )
         lower = f"(VP (VB want) {wanting})" if clause.tense == "want" else infinitive
         return f"(VP {done} (RB not) {lower})"
     if clause.tense == "want":
@@ -157,7 +154,9 @@ def _noun_phrase(phrase: NounPhrase) -> str:
     words = []
     if phrase.numeral:
         words.append(f"(CD {NUMERALS[phrase.numeral]})")
-    words += [f"(JJ {adjective.english})" for adjective in (phrase.before, phrase.after) if adjective]
+    words += [
+        f"(JJ {adjective.english})" for adjective in (phrase.before, phrase.after) if adjective
+    ]
     noun = phrase.noun
     words.append(f"(NNS {noun.english_plural})" if phrase.plural else f"(NN {noun.english})")
     determiner = phrase.determiner
@@ -172,8 +171,6 @@ def _noun_phrase(phrase: NounPhrase) -> str:
 
 
 def _relative(clause: Clause, kind: str) -> str:
-    if isinstance(clause.subject, Gap) and kind == "person":
-        pronoun = "(WP who)"
-    else:
-        pronoun = "(WDT that)"
+    who = isinstance(clause.subject, Gap) and kind == "person"
+    pronoun = "(WP who)" if who else "(WDT that)"
     return f"(SBAR (WHNP {pronoun}) (S {_clause(clause)}))"

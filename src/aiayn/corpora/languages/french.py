@@ -15,7 +15,7 @@ from aiayn.corpora.languages.syntax import (
 )
 
 NUMERALS = ("", "", "deux", "trois", "quatre", "cinq")
-JOINTS = {"and": ("et",), "but": (",", "mais")}
+JOINTS = {"and": (",", "et"), "but": (",", "mais")}
 # h is here because every h among these words is mute
 VOWELS = "aeiouhâàéèêîôœ"
 ELIDED = {"le": "l'", "la": "l'", "de": "d'", "que": "qu'", "ne": "n'", "je": "j'"}
@@ -93,7 +93,9 @@ def _clause(clause: Clause, *, subjunctive: bool = False) -> list[str]:
         words += [*_subordinate(clause), ","]
     words += [*_nominal(clause.subject), *_verb(clause, subjunctive)]
     if clause.object is not None:
-        words += ["à"] if clause.verb.frame == "with" and isinstance(clause.object, NounPhrase) else []
+        words += (
+            ["à"] if clause.verb.frame == "with" and isinstance(clause.object, NounPhrase) else []
+        )
         words += _nominal(clause.object)
     if clause.recipient is not None:
         words += ["à", *_nominal(clause.recipient)]

@@ -1,4 +1,4 @@
-"""German: three cases, three genders, and a verb that is second in main clauses and last in others."""
+"""German: three cases, three genders, and a verb that is second or, in dependent clauses, last."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aiayn.corpora.languages.syntax import (
 )
 
 NUMERALS = ("", "", "zwei", "drei", "vier", "fünf")
-JOINTS = {"and": ("und",), "but": (",", "aber")}
+JOINTS = {"and": (",", "und"), "but": (",", "aber")}
 CASES: dict[Case, int] = {"nominative": 0, "accusative": 1, "dative": 2}
 DEFINITE = {
     "m": ("der", "den", "dem"),
@@ -207,7 +207,9 @@ def _noun_phrase(phrase: NounPhrase, case: Case) -> list[str]:
     if phrase.numeral:
         words.append(NUMERALS[phrase.numeral])
     ending = endings[row][column]
-    words += [_inflected(adjective, ending) for adjective in (phrase.before, phrase.after) if adjective]
+    words += [
+        _inflected(adjective, ending) for adjective in (phrase.before, phrase.after) if adjective
+    ]
     words.append(_noun(phrase.noun, case, phrase.plural))
     return words
 

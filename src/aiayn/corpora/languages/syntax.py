@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Gender = Literal["m", "f", "n"]
+Kind = Literal["person", "animal", "thing", "place"]
 Case = Literal["nominative", "accusative", "dative"]
 Tense = Literal["present", "past", "future", "can", "must", "want"]
 Frame = Literal["alone", "direct", "dative", "with", "recipient", "property", "saying"]
@@ -17,9 +18,13 @@ Frame = Literal["alone", "direct", "dative", "with", "recipient", "property", "s
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A noun and its forms; `german_oblique` is the accusative and dative singular."""
+    """A noun and its forms; `german_oblique` is the accusative and dative singular.
 
-    kind: Literal["person", "animal", "thing", "place"]
+    `owned` nouns may be somebody's; "my man" and "my station" would say something else, or nothing.
+    """
+
+    kind: Kind
+    owned: bool
     english: str
     english_plural: str
     german: str
@@ -39,7 +44,7 @@ class Adjective:
     masculine singular used before a vowel.
     """
 
-    kinds: tuple[str, ...]
+    kinds: tuple[Kind, ...]
     english: str
     german: str
     german_stem: str
@@ -55,7 +60,8 @@ class Verb:
     """
 
     frame: Frame
-    kinds: tuple[str, ...]
+    agents: tuple[Kind, ...]
+    objects: tuple[Kind, ...]
     english: tuple[str, str, str]
     """Base, third person singular, past."""
     german: tuple[str, str, str, str]
@@ -160,7 +166,7 @@ class Conjunction:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A subject, a verb and what the verb needs; `fronted` puts the time, or else the place, first."""
+    """A subject, a verb and what the verb needs; `fronted` names the part that comes first."""
 
     subject: Nominal
     verb: Verb

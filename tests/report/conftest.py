@@ -1,0 +1,143 @@
+"""A hand-made project: two tasks, four runs, scores and curves typed or drawn by rule here."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from aiayn import config
+
+ROOT = Path(__file__).parents[2]
+BASE = {
+    "N": 6, "d_model": 512, "d_ff": 2048, "h": 8, "P_drop": 0.1, "eps_ls": 0.1,
+    "steps": 100000, "positions": "sinusoid", "average": 5,
+}  # fmt: skip
+BIG = {
+    **BASE,
+    "d_model": 1024,
+    "d_ff": 4096,
+    "h": 16,
+    "P_drop": 0.3,
+    "steps": 300000,
+    "average": 20,
+}
+PARTS = {
+    "de": ("europarl-v7", "commoncrawl", "news-commentary-v9"),
+    "fr": ("europarl-v7", "commoncrawl", "news-commentary-v9", "un", "giga"),
+}
+
+Params = dict[str, Any]
+
+
+def score(value: float, signature: str = "hand-made") -> dict[str, Any]:
+    return {"value": value, "low": value - 0.5, "high": value + 0.5, "signature": signature}
+
+
+def _scores(run: str, corpus: str, pairs: int, bleu: float) -> dict[str, Any]:
+    digests = {"source": "5a" * 32, "target": "7b" * 32}
+    entry = {
+        "set": {"corpora": [corpus], "pairs": pairs, "sha256": digests},
+        "bleu": score(bleu - 1),
+        "chrf": score(bleu + 20),
+        "tokenized_bleu": score(bleu),
+        "lowercased_bleu": score(bleu + 0.25),
+    }  # fmt: skip
+    if run.startswith("en-de"):
+        entry["tokenized_bleu"], entry["compound_split_bleu"] = score(bleu - 0.75), score(bleu)
+    task, _, model = run.partition(".")
+    return {"run": run, "task": task, "model": model, "splits": {"test": entry}}
+
+
+def params(training: Callable[[str], list[str]], test: Callable[[str], str]) -> Params:
+    """The repository's own params.yaml with other corpora, and with the paper's models."""
+    data: Params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    grammar = {"split": "test", "sentences": 1, "seed": 1}
+    task = data["tasks"]["en-de"]
+    data["tasks"], data["catalogue"]["corpora"] = {}, {}
+    for language in ("de", "fr"):
+        mine = data["tasks"][f"en-{language}"] = copy.deepcopy(task)
+        names = [*training(language), test(language)]
+        data["catalogue"]["corpora"] |= {name: {"grammar": grammar} for name in names}
+        mine["text"] |= {"target": language, "train": training(language), "dev": names[0]}
+        mine["text"]["tests"] = {"test": test(language)}
+    data["models"] = {"base": dict(BASE), "big": dict(BIG), "big_fr": {**BIG, "P_drop": 0.1}}
+    data["runs"] = {
+        "en-de.base": {"task": "en-de", "model": "base", "seed": 1},
+        "en-de.big": {"task": "en-de", "model": "big", "seed": 1},
+        "en-fr.base": {"task": "en-fr", "model": "base", "seed": 1},
+        "en-fr.big": {"task": "en-fr", "model": "big_fr", "seed": 1},
+    }
+    return data
+
+
+@pytest.fixture
+def scores_file() -> Callable[[str, str, int, float], dict[str, Any]]:
+    """What a score file holds, from run, corpus, pairs and BLEU by the paper's protocol."""
+    return _scores
+
+
+@pytest.fixture
+def wmt14() -> Params:
+    """Parameters under which every cell of table 2 may be judged."""
+    return params(
+        lambda language: [f"{part}-{language}-en" for part in PARTS[language]],
+        lambda language: f"newstest2014-{language}-en",
+    )
+
+
+@pytest.fixture
+def toy() -> Params:
+    """Parameters of a toy scale, with the paper's model sizes but none of its sentences."""
+    return params(lambda language: ["toy-train"], lambda language: "toy-test")
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[[Params], config.Config]:
+    def load_params(data: Params) -> config.Config:
+        path = tmp_path / "params.yaml"
+        path.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
+        return config.load(path)
+
+    return load_params
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Callable[..., Path]:
+    """Lays a project out in a folder: params.yaml, and for each scored run all that it leaves."""
+
+    def make(data: Params, scores: dict[str, dict[str, Any]]) -> Path:
+        (tmp_path / "params.yaml").write_text(
+            yaml.safe_dump(data, sort_keys=False), encoding="utf-8"
+        )
+        for name, task in data["tasks"].items():
+            folder = tmp_path / "data/text" / name
+            folder.mkdir(parents=True)
+            for side in ("source", "target"):
+                lines = [f"{side} {task['text'][side]} {number}" for number in range(1, 41)]
+                (folder / f"test.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        for run, content in scores.items():
+            for folder in ("scores", "history", "circumstances", f"outputs/{run}"):
+                (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+            (tmp_path / f"scores/{run}.json").write_text(json.dumps(content), encoding="utf-8")
+            (tmp_path / f"history/{run}.csv").write_text(HISTORY, encoding="utf-8")
+            facts = {"seconds": 12.5, "host": "an-invented-host", "versions": {"torch": "0.0.1"}}
+            (tmp_path / f"circumstances/{run}.train.json").write_text(json.dumps(facts))
+            hypotheses = [f"hypothesis of {run} {number}" for number in range(1, 41)]
+            (tmp_path / f"outputs/{run}/test.hypotheses").write_text("\n".join(hypotheses) + "\n")
+        return tmp_path
+
+    return make
+
+
+HISTORY = """\
+step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity
+10,0.1,1000,0.0005,6.5,,
+20,0.2,2000,0.001,5.25,5.0,148.41
+30,0.3,3000,0.0008,4.5,4.25,70.11
+"""

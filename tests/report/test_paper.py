@@ -1,0 +1,108 @@
+"""The typed-in figures against what the paper says of them elsewhere, and against arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from aiayn.report.paper import Printed, load_paper
+
+PAPER = load_paper()
+P100_FLOPS, HOUR, GPUS = 9.5e12, 3600, 8  # footnote 5; section 5.2
+
+
+def test_a_cell_keeps_the_digits_it_was_printed_with() -> None:
+    assert PAPER.table_2["gnmt_ensemble"].bleu["en-de"].text == "26.30"
+    assert PAPER.table_2["gnmt_ensemble"].bleu["en-de"].value == 26.3
+    assert PAPER.table_2["deep_att"].flops["en-fr"].value == 1e20
+    assert Printed("300K").value == 300_000
+
+
+@pytest.mark.parametrize(("row", "hours"), [("base", 12), ("big", 3.5 * 24)])
+def test_training_cost_is_hours_times_gpus_times_rate(row: str, hours: float) -> None:
+    printed = PAPER.table_2[row].flops_of_both
+    assert printed is not None
+    assert f"{hours * HOUR * GPUS * P100_FLOPS:.1e}".replace("+", "") == printed.text
+
+
+def test_table_2_as_the_abstract_and_section_6_1_describe_it() -> None:
+    def others(pair: str) -> float:
+        return max(
+            row.bleu[pair].value for row in PAPER.table_2.values() if row.by and pair in row.bleu
+        )
+
+    big, base = PAPER.table_2["big"], PAPER.table_2["base"]
+    assert big.bleu["en-de"].value > others("en-de") + 2.0  # "by more than 2.0 BLEU"
+    assert base.bleu["en-de"].value > others("en-de")  # "even our base model surpasses all"
+    assert big.bleu["en-fr"].value > others("en-fr")
+    assert {len(row.bleu) for row in PAPER.table_2.values()} == {1, 2}
+    assert len(PAPER.table_2) == 10
+
+
+def test_41_0_is_quoted_beside_41_8() -> None:
+    assert PAPER.table_2["big"].bleu["en-fr"].text == "41.8"
+    assert "41.0" in PAPER.notes["table_2"]["big.bleu.en-fr"]
+
+
+def test_rows_a_keep_the_cost_of_attention() -> None:
+    rows = [row for row in PAPER.table_3.values() if row.group == "A"]
+    assert len(rows) == 4
+    for row in rows:
+        assert row.columns["h"].value * row.columns["d_k"].value == 512
+        assert row.columns["d_k"] == row.columns["d_v"]
+    # section 6.2: "single-head attention is 0.9 BLEU worse than the best setting"
+    single = PAPER.table_3["A_h1"].bleu.value
+    assert max(row.bleu.value for row in rows) - single == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    "key", [key for key, row in PAPER.table_3.items() if row.parameters_millions and key != "big"]
+)
+def test_parameters_follow_from_the_columns(key: str) -> None:
+    """The released code's layout: 40,960 pieces, biases in attention, 32 target-space vectors.
+
+    The row big is left out: no vocabulary fits both it and base.
+    """
+    row = PAPER.table_3[key]
+    cells = {**PAPER.table_3["base"].columns, **row.columns}
+    n, d, d_ff, h, d_k, d_v = (
+        int(cells[name].value) for name in ("N", "d_model", "d_ff", "h", "d_k", "d_v")
+    )
+    k, v = h * d_k, h * d_v
+    attention = 2 * d * k + 2 * d * v + 2 * k + v + d
+    feed_forward = 2 * d * d_ff + d_ff + d
+    norm = 2 * d
+    layers = n * (attention + feed_forward + 2 * norm) + n * (
+        2 * attention + feed_forward + 3 * norm
+    )
+    assert row.parameters_millions is not None
+    assert round((layers + (40_960 + 32) * d) / 1e6) == row.parameters_millions.value
+
+
+def test_what_ours_must_be_is_spelled_out() -> None:
+    base = PAPER.table_2["base"].models["en-fr"]
+    german, french = PAPER.table_2["big"].models["en-de"], PAPER.table_2["big"].models["en-fr"]
+    assert (base.columns["N"].text, base.columns["steps"].text, base.average) == ("6", "100K", 5)
+    assert (german.columns["d_v"].text, german.columns["eps_ls"].text) == ("64", "0.1")
+    assert (german.columns["P_drop"].text, french.columns["P_drop"].text) == ("0.3", "0.1")
+    assert german.average == 20
+
+
+def test_the_other_tables_are_whole() -> None:
+    assert len(PAPER.table_1) == 4
+    assert len(PAPER.table_3) == 20
+    groups = [row.group for row in PAPER.table_3.values()]
+    assert {name: groups.count(name) for name in "ABCDE"} == {
+        "A": 4,
+        "B": 2,
+        "C": 7,
+        "D": 4,
+        "E": 1,
+    }
+    # section 6.2: bigger models are better, and dropout is very helpful
+    assert PAPER.table_3["D_drop00"].bleu.value < PAPER.table_3["base"].bleu.value
+    assert min(row.perplexity.value for row in PAPER.table_3.values()) == 4.33
+    assert len(PAPER.table_4) == 12
+    # section 6.3: semi-supervised, only multi-task and generative training do better
+    semi = PAPER.table_4["transformer_semi"].f1.value
+    better = [row.name for row in PAPER.table_4.values() if row.f1.value > semi]
+    assert better == ["Luong et al. (2015)", "Dyer et al. (2016)"]

@@ -1,0 +1,200 @@
+"""The stage itself, over a hand-made project: what it writes, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+STAGE = Path(__file__).parents[2] / "pipeline/report.py"
+SCRIPT = '<script>document.title = "owned"</script>'
+BLEU = {"en-de.base": 27.1, "en-de.big": 29.25, "en-fr.base": 38.1}
+
+Project = Callable[..., Path]
+Maker = Callable[..., dict[str, Any]]
+
+
+def render(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, STAGE], cwd=folder, capture_output=True, text=True)
+
+
+def reports(folder: Path) -> dict[str, bytes]:
+    root = folder / "reports"
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+class Page(HTMLParser):
+    """Elements with their text; void ones are forgotten."""
+
+    VOID = ("meta", "br", "path", "use", "rect")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[dict[str, Any]] = []
+        self.elements: list[dict[str, Any]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = {"tag": tag, "text": "", **dict(attrs)}
+        self.elements.append(element)
+        if tag not in self.VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop()["tag"] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element["text"] += data
+
+
+@pytest.fixture
+def wmt14_project(project: Project, wmt14: dict[str, Any], scores_file: Maker) -> Path:
+    """Three of four runs scored on the paper's test sets."""
+    return project(
+        wmt14,
+        {
+            run: scores_file(run, f"newstest2014-{run[3:5]}-en", 3003, bleu)
+            for run, bleu in BLEU.items()
+        },
+    )
+
+
+def sources(page: Page) -> Iterator[tuple[str, float]]:
+    """Each number of ours on the page, with the place it claims to come from."""
+    for element in page.elements:
+        if element.get("data-sources"):
+            places = element["data-sources"].split()
+            numbers = [float(number) for number in re.findall(r"\d+\.\d+", element["text"])]
+            assert len(numbers) == len(places), element
+            yield from zip(places, numbers, strict=True)
+
+
+def test_every_number_of_ours_stands_in_a_score_file(wmt14_project: Path) -> None:
+    assert render(wmt14_project).returncode == 0
+    page = Page((wmt14_project / "reports/index.html").read_text(encoding="utf-8"))
+    found = list(sources(page))
+    for place, number in found:
+        file, _, keys = place.partition(":")
+        value: Any = json.loads((wmt14_project / "scores" / file).read_text())["splits"]
+        for key in keys.split("."):
+            value = value[key]
+        assert number == value
+    # scoreboard, table 2 and the verdicts' two scores; then all that was measured, and provenance
+    assert len(found) >= 3 * (1 + 1 + 6 + 12 + 4)
+    linked = [e for e in page.elements if e["tag"] == "a" and e["text"] == "27.10"]
+    assert linked
+    ids = {element.get("id") for element in page.elements}
+    anchors = [e["href"] for e in page.elements if e["tag"] == "a" and e["href"].startswith("#")]
+    assert {anchor[1:] for anchor in anchors} <= ids
+
+
+def test_the_page_needs_nothing_but_itself(wmt14_project: Path) -> None:
+    assert render(wmt14_project).returncode == 0
+    page = Page((wmt14_project / "reports/index.html").read_text(encoding="utf-8"))
+    assert not {"script", "link", "img", "iframe"} & {element["tag"] for element in page.elements}
+    targets = {e["href"] for e in page.elements if e["tag"] == "a" and "#" not in e["href"]}
+    for target in targets:
+        assert (wmt14_project / "reports" / target).is_file()
+    assert len([e for e in page.elements if e["tag"] == "svg"]) == 3
+    named = [e["id"] for e in page.elements if e.get("id")]
+    assert len([name for name in named if "-" in name]) == len({n for n in named if "-" in n})
+
+
+def test_same_files_same_bytes_and_circumstances_stay_in_their_place(wmt14_project: Path) -> None:
+    assert render(wmt14_project).returncode == 0
+    first = reports(wmt14_project)
+    assert set(first) == {
+        "index.html", "circumstances.html", "tables/table_2.md", "tables/table_2.csv",
+        "tables/table_2.tex", "figures/training_loss.svg", "figures/dev_perplexity.svg",
+        "figures/learning_rate.svg",
+    }  # fmt: skip
+    assert b"an-invented-host" in first["circumstances.html"]
+    for path in wmt14_project.glob("circumstances/*.json"):
+        path.write_text(json.dumps({"host": "elsewhere", "seconds": 99}))
+    assert render(wmt14_project).returncode == 0
+    second = reports(wmt14_project)
+    assert b"elsewhere" in second["circumstances.html"]
+    assert {n for n in first if first[n] != second[n]} == {"circumstances.html"}
+    assert not [
+        name for name, content in first.items() if b"host" in content and "circ" not in name
+    ]
+
+
+def test_text_from_data_is_escaped(
+    project: Project, toy: dict[str, Any], scores_file: Maker
+) -> None:
+    corpus = f"corpus {SCRIPT}"
+    toy["catalogue"]["corpora"][corpus] = toy["catalogue"]["corpora"]["toy-test"]
+    toy["tasks"]["en-de"]["text"]["tests"]["test"] = corpus
+    folder = project(toy, {"en-de.base": scores_file("en-de.base", corpus, 40, 50.0)})
+    (folder / "outputs/en-de.base/test.hypotheses").write_text(f"{SCRIPT}\n" * 40, encoding="utf-8")
+    (folder / "circumstances/en-de.base.train.json").write_text(json.dumps({SCRIPT: SCRIPT}))
+    assert render(folder).returncode == 0
+    for name in ("index.html", "circumstances.html"):
+        text = (folder / "reports" / name).read_text(encoding="utf-8")
+        page = Page(text)
+        assert "script" not in {element["tag"] for element in page.elements}
+        assert any(element["text"] == SCRIPT for element in page.elements)
+        assert "<script" not in text
+    assert "<script" not in (folder / "reports/tables/table_2.md").read_text().replace("\\<", "")
+    shown = next(
+        e for e in Page((folder / "reports/index.html").read_text()).elements if e["tag"] == "ul"
+    )
+    assert re.findall(r"\d+", shown["text"]) == ["0", "0", "4"]
+
+
+def test_only_the_runs_of_params_are_read(wmt14_project: Path) -> None:
+    assert render(wmt14_project).returncode == 0
+    first = reports(wmt14_project)
+    for folder, ending in (("scores", "json"), ("history", "csv"), ("circumstances", "train.json")):
+        (wmt14_project / folder / f"en-de.of-another-scale.{ending}").write_text(
+            "not even a file of ours"
+        )
+    assert render(wmt14_project).returncode == 0
+    assert reports(wmt14_project) == first
+
+
+def test_a_project_before_its_first_run_has_a_page(project: Project, toy: dict[str, Any]) -> None:
+    folder = project(toy, {})
+    done = render(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (folder / "reports/index.html").read_text(encoding="utf-8")
+    assert "0 of 4 runs are scored" in text
+    assert "No training history yet" in text
+    assert (folder / "reports/figures").is_dir()
+
+
+def test_a_broken_score_file_is_one_line_and_leaves_the_old_report(wmt14_project: Path) -> None:
+    assert render(wmt14_project).returncode == 0
+    before = reports(wmt14_project)
+    (wmt14_project / "scores/en-de.base.json").write_text("{", encoding="utf-8")
+    done = render(wmt14_project)
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"ScoreError: scores/en-de\.base\.json: not a score file .*"
+        r"dvc repro -f score@en-de\.base\.\n",
+        done.stderr,
+    )
+    assert reports(wmt14_project) == before
+
+
+def test_nothing_heavy_is_imported(wmt14_project: Path) -> None:
+    heavy = ("torch", "mlflow", "pandas", "sacrebleu")
+    code = (
+        f"import runpy, sys; sys.argv = ['report.py']; "
+        f"runpy.run_path({str(STAGE)!r}, run_name='__main__'); "
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=wmt14_project, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
