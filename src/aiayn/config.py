@@ -302,6 +302,7 @@ def _check(config: Config) -> None:
     for name, run in config.runs.items():
         _known(run.task, config.tasks, f"runs.{name}.task", "task")
         _known(run.model, config.models, f"runs.{name}.model", "model")
+        _require(run.seed >= 0, f"runs.{name}.seed", "must not be negative")
     _check_training(config.training)
 
 

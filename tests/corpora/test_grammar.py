@@ -308,7 +308,7 @@ def test_of_sentences_that_german_merges_one_is_used(monkeypatch: pytest.MonkeyP
     for split in ("train", "dev", "test"):
         drawn = iter(pairs)
         monkeypatch.setattr(Deriver, "sentence", lambda _, drawn=drawn: next(drawn))
-        grammar = Grammar(split=split, sentences=len(pairs), seed=1)  # type: ignore[arg-type]
+        grammar = Grammar(split=split, sentences=len(pairs), seed=1)
         with pytest.raises(RuntimeError, match="StopIteration"):
             used.extend(text for (text,) in sentences(grammar, ("de",)))
     assert sorted(used) == sorted({german.text(sentence) for sentence in pairs})

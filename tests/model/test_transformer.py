@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from aiayn.config import Model
+from aiayn.model.attention import attention_weights
 from aiayn.model.transformer import Transformer
 
 VOCABULARY = 23
@@ -172,12 +173,15 @@ def test_attention_weights_are_what_attention_uses(tiny: Row) -> None:
     model = seeded(tiny())
     attention = model.encoder[0].self_attention
     x = torch.randn(2, 5, 16)
-    attended = attention.keys_values(x)
+    queries, attended = attention.queries_keys_values(x)
     may_attend = torch.tensor([True, True, True, False, True])[None, None, None]
-    weights = attention.weights(x, attended.keys_BHSK, may_attend)
+    weights = attention_weights(queries, attended.keys_BHSK, may_attend)
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 5))
     assert (weights[..., 3] == 0).all()
     heads = (weights @ attended.values_BHSV).transpose(1, 2).flatten(2)
     torch.testing.assert_close(
-        attention.w_o(heads), attention(x, attended, may_attend=may_attend), atol=1e-5, rtol=1e-5
+        attention.w_o(heads),
+        attention.attend(queries, attended, may_attend=may_attend),
+        atol=1e-5,
+        rtol=1e-5,
     )

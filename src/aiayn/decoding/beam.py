@@ -113,7 +113,9 @@ class _Search:
         total_BC, origin_BC, piece_BC = self._candidates(logits_BWV.float())
         length = self.pieces_BWT.shape[2] + 1  # of the candidates
         is_end_BC = piece_BC == END
-        self._finish(total_BC, origin_BC, is_end_BC, length)
+        in_beam_C = torch.arange(piece_BC.shape[1], device=piece_BC.device) < self.decoding.beam
+        # an end counts if it is within the beam: a beam of one is then a greedy search
+        self._finish(total_BC, origin_BC, is_end_BC & in_beam_C, length)
         # the beam goes on with the W best that do not end: 2 W candidates hold at least as many
         order_BC = torch.sort(is_end_BC.to(torch.int8), dim=1, stable=True).indices
         keep_BW = order_BC[:, : self.decoding.beam]
@@ -141,6 +143,10 @@ class _Search:
         logits_BWV[..., PAD] = logits_BWV[..., START] = NEVER
         beam = self.decoding.beam
         log_z_BW = logits_BWV.logsumexp(dim=2)
+        length = self.pieces_BWT.shape[2]
+        full = [row for row, n in enumerate(self.sentence) if length >= self.limits[n]]
+        if full:  # nothing but the end may follow
+            logits_BWV[full, :, :END] = logits_BWV[full, :, END + 1 :] = NEVER
         each = min(2 * beam, logits_BWV.shape[2])
         logit_BWC, piece_BWC = logits_BWV.topk(each, dim=2)
         total_BWC = self.total_BW[:, :, None] + (logit_BWC - log_z_BW[:, :, None])
@@ -148,10 +154,7 @@ class _Search:
         return total_BC, place_BC // each, piece_BWC.flatten(1).gather(1, place_BC)
 
     def _finish(self, total_BC: Tensor, origin_BC: Tensor, is_end_BC: Tensor, length: int) -> None:
-        """Note ended candidates that beat the best so far of their sentence.
-
-        A sentence at its limit with nothing ended takes its likeliest hypothesis as it stands.
-        """
+        """Note ended candidates that beat the best so far of their sentence."""
         # within a sentence all have the same length now, so the likeliest is the best
         best_B, column_B = torch.where(is_end_BC, total_BC, NEVER).max(dim=1)
         penalty = length_penalty(length, self.decoding.alpha)
@@ -163,9 +166,6 @@ class _Search:
             if total > NEVER and (best is None or total / penalty > best.score):
                 pieces = self.pieces_BWT[row, origin_BC[row, column]].tolist()
                 self.best[sentence] = Hypothesis(pieces, total / penalty)
-            elif best is None and length > self.limits[sentence]:
-                score = self.total_BW[row, 0].item() / penalty
-                self.best[sentence] = Hypothesis(self.pieces_BWT[row, 0].tolist(), score)
 
     def _close(self, length: int) -> None:
         """Close sentences whose best cannot be beaten, or whose outputs may not grow.

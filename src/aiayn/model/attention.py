@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
 
@@ -43,22 +44,44 @@ class MultiHeadAttention(nn.Module):
         self.w_v = nn.Linear(d_model, h * d_v, bias=False)
         self.w_o = nn.Linear(h * d_v, d_model, bias=False)
 
-    def keys_values(self, x_BSD: Tensor) -> KeysValues:
-        """What queries will attend to, projected."""
-        return KeysValues(self._heads(self.w_k(x_BSD)), self._heads(self.w_v(x_BSD)))
+    def reset_parameters(self, *, is_self: bool) -> None:
+        """Glorot-uniform as one matrix for all the projections of the same input: queries, keys and
+        values of self-attention; keys and values of attention to something else.
+        """
+        fused = [self.w_k, self.w_v, self.w_q] if is_self else [self.w_k, self.w_v]
+        alone = [self.w_o] if is_self else [self.w_q, self.w_o]
+        for group in (fused, *([linear] for linear in alone)):
+            outputs = sum(linear.out_features for linear in group)
+            bound = (6 / (group[0].in_features + outputs)) ** 0.5
+            for linear in group:
+                nn.init.uniform_(linear.weight, -bound, bound)
 
-    def forward(
+    def keys_values(self, x_BSD: Tensor) -> KeysValues:
+        """What queries from elsewhere will attend to, projected."""
+        keys, values = self._project(x_BSD, self.w_k, self.w_v)
+        return KeysValues(keys, values)
+
+    def queries_keys_values(self, x_BTD: Tensor) -> tuple[Tensor, KeysValues]:
+        """For self-attention: queries (B, H, T, K), and what they attend to, of the same x."""
+        queries, keys, values = self._project(x_BTD, self.w_q, self.w_k, self.w_v)
+        return queries, KeysValues(keys, values)
+
+    def queries(self, x_BTD: Tensor) -> Tensor:
+        """(B, T, D) to (B, H, T, K)."""
+        return self._project(x_BTD, self.w_q)[0]
+
+    def attend(
         self,
-        x_BTD: Tensor,
+        queries_BHTK: Tensor,
         attended: KeysValues,
         *,
         may_attend: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """Attend from every position of x.
+        """Attend from T positions to S positions.
 
         Args:
-            x_BTD: float, the positions that ask.
+            queries_BHTK: projected queries.
             attended: keys and values of S positions.
             may_attend: bool, broadcastable to (B, H, T, S), True where attention is allowed; every
                 query needs at least one True.
@@ -67,7 +90,7 @@ class MultiHeadAttention(nn.Module):
             (B, T, D).
         """
         heads_BHTV = scaled_dot_product_attention(
-            self._heads(self.w_q(x_BTD)),
+            queries_BHTK,
             attended.keys_BHSK,
             attended.values_BHSV,
             attn_mask=may_attend,
@@ -76,14 +99,17 @@ class MultiHeadAttention(nn.Module):
         out: Tensor = self.w_o(heads_BHTV.transpose(1, 2).flatten(2))
         return out
 
-    def weights(self, x_BTD: Tensor, keys_BHSK: Tensor, may_attend: Tensor | None) -> Tensor:
-        """softmax(Q K^T / sqrt(d_k)), shape (B, H, T, S): attention maps for pictures."""
-        queries_BHTK = self._heads(self.w_q(x_BTD))
-        scores_BHTS = queries_BHTK @ keys_BHSK.transpose(2, 3) / queries_BHTK.shape[-1] ** 0.5
-        if may_attend is not None:
-            scores_BHTS = scores_BHTS.masked_fill(~may_attend, float("-inf"))
-        return torch.softmax(scores_BHTS, dim=-1)
+    def _project(self, x_BTD: Tensor, *projections: nn.Linear) -> list[Tensor]:
+        """One product for all the matrices: many small ones cost more than a large one."""
+        weights = [projection.weight for projection in projections]
+        weight = torch.cat(weights) if len(weights) > 1 else weights[0]
+        parts = functional.linear(x_BTD, weight).split([len(w) for w in weights], dim=2)
+        return [part.unflatten(2, (self.h, -1)).transpose(1, 2) for part in parts]
 
-    def _heads(self, x_BT: Tensor) -> Tensor:
-        """(B, T, H * K) to (B, H, T, K)."""
-        return x_BT.unflatten(2, (self.h, -1)).transpose(1, 2)
+
+def attention_weights(queries_BHTK: Tensor, keys_BHSK: Tensor, may_attend: Tensor | None) -> Tensor:
+    """softmax(Q K^T / sqrt(d_k)), shape (B, H, T, S): attention maps for pictures."""
+    scores_BHTS = queries_BHTK @ keys_BHSK.transpose(2, 3) / queries_BHTK.shape[-1] ** 0.5
+    if may_attend is not None:
+        scores_BHTS = scores_BHTS.masked_fill(~may_attend, float("-inf"))
+    return torch.softmax(scores_BHTS, dim=-1)

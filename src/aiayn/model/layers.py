@@ -59,9 +59,9 @@ class EncoderLayer(nn.Module):
 
     def forward(self, x_BSD: Tensor, may_attend: Tensor | None) -> Tensor:
         """(B, S, D) to (B, S, D); `may_attend` as in MultiHeadAttention."""
-        attended = self.self_attention.keys_values(x_BSD)
+        queries, attended = self.self_attention.queries_keys_values(x_BSD)
         x_BSD = self.self_attention_residual(
-            x_BSD, self.self_attention(x_BSD, attended, may_attend=may_attend)
+            x_BSD, self.self_attention.attend(queries, attended, may_attend=may_attend)
         )
         out: Tensor = self.feed_forward_residual(x_BSD, self.feed_forward(x_BSD))
         return out
@@ -89,9 +89,9 @@ class DecoderLayer(nn.Module):
             memory: this layer's projection of the encoder's output.
             may_attend: which source positions are real, broadcastable to (B, H, T, S).
         """
-        attended = self.self_attention.keys_values(x_BTD)
+        queries, attended = self.self_attention.queries_keys_values(x_BTD)
         x_BTD = self.self_attention_residual(
-            x_BTD, self.self_attention(x_BTD, attended, is_causal=True)
+            x_BTD, self.self_attention.attend(queries, attended, is_causal=True)
         )
         return self._after_self_attention(x_BTD, memory, may_attend)
 
@@ -110,16 +110,18 @@ class DecoderLayer(nn.Module):
             The layer's output (B, W, D), and `past` with the new position.
         """
         x_R1D = x_BWD.flatten(0, 1)[:, None]
-        attended = past.extended(self.self_attention.keys_values(x_R1D))
-        y_BWD = self.self_attention(x_R1D, attended).view_as(x_BWD)
+        queries, newest = self.self_attention.queries_keys_values(x_R1D)
+        attended = past.extended(newest)
+        y_BWD = self.self_attention.attend(queries, attended).view_as(x_BWD)
         x_BWD = self.self_attention_residual(x_BWD, y_BWD)
         return self._after_self_attention(x_BWD, memory, may_attend), attended
 
     def _after_self_attention(
         self, x_BTD: Tensor, memory: KeysValues, may_attend: Tensor | None
     ) -> Tensor:
+        queries = self.cross_attention.queries(x_BTD)
         x_BTD = self.cross_attention_residual(
-            x_BTD, self.cross_attention(x_BTD, memory, may_attend=may_attend)
+            x_BTD, self.cross_attention.attend(queries, memory, may_attend=may_attend)
         )
         out: Tensor = self.feed_forward_residual(x_BTD, self.feed_forward(x_BTD))
         return out

@@ -16,7 +16,7 @@ from aiayn.config import Model
 from aiayn.model import masks
 from aiayn.model.attention import KeysValues
 from aiayn.model.dropout import Dropout
-from aiayn.model.layers import DecoderLayer, EncoderLayer
+from aiayn.model.layers import DecoderLayer, EncoderLayer, FeedForward
 from aiayn.model.positions import LearnedPositions, SinusoidalPositions
 
 
@@ -74,16 +74,20 @@ class Transformer(nn.Module):
     def reset_parameters(self) -> None:
         """Glorot-uniform weights, zero biases, normal embeddings of deviation d_model^-0.5.
 
-        The paper is silent; this is the authors' code, but for its fused projections
-        (docs/deviations.md). Draws from torch's default generator.
+        The paper is silent; this is the authors' code, which draws the projections of one input
+        as one matrix (docs/deviations.md). Draws from torch's default generator.
         """
         for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                if module.bias is not None:
-                    nn.init.zeros_(module.bias)
+            if isinstance(module, FeedForward):
+                for linear in (module.w_1, module.w_2):
+                    nn.init.xavier_uniform_(linear.weight)
+                    nn.init.zeros_(linear.bias)
             elif isinstance(module, LearnedPositions):
                 nn.init.normal_(module.table, std=1 / self.scale)
+            elif isinstance(module, EncoderLayer | DecoderLayer):
+                module.self_attention.reset_parameters(is_self=True)
+            if isinstance(module, DecoderLayer):
+                module.cross_attention.reset_parameters(is_self=False)
         nn.init.normal_(self.embedding, std=1 / self.scale)
 
     def forward(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:

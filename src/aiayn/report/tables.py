@@ -25,8 +25,9 @@ class Cell:
     """What one cell says.
 
     `detail` is a remark in smaller print, `mark` refers to a note, `span` counts the columns it
-    takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that order,
-    stands in a score file, and in `run` whose it is. `tone` is a word for the page's style sheet, such as a verdict's.
+    takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that
+    order, stands in a score file, and in `run` whose it is. `tone` is a word for the page's style
+    sheet, such as a verdict's.
     """
 
     text: str

@@ -92,11 +92,11 @@ class Deriver:
     def sentence(self) -> Sentence:
         """The next sentence."""
         shape = self._random()
-        if shape < 0.40:
+        if shape < 0.46:
             return Sentence(self._main())
-        if shape < 0.66:
+        if shape < 0.70:
             return Sentence(self._with_subordinate())
-        if shape < 0.80:
+        if shape < 0.82:
             return Sentence(self._saying())
         joint: Literal["and", "but"] = "and" if self._chance(0.5) else "but"
         return Sentence(self._main(short=True), joint, self._main(short=True, second=True))
@@ -104,7 +104,7 @@ class Deriver:
     def _main(self, *, second: bool = False, short: bool = False) -> Clause:
         clause = self._clause(
             self._pick(TENSES),
-            relatives=0.08 if short else 0.35,
+            relatives=0.08 if short else 0.3,
             pronouns=INNER if second else OUTER,
         )
         return self._with_time(clause, 0.2 if short else 0.45)
@@ -229,8 +229,8 @@ class Deriver:
         else:
             determiner = self._pick(("many", "")) if bare else "many"
         roll = self._random()
-        before = self._pick(BEFORE_BY_KIND[kind]) if roll < 0.25 else None
-        after = self._pick(AFTER_BY_KIND[kind]) if 0.22 < roll < 0.42 else None
+        before = self._pick(BEFORE_BY_KIND[kind]) if roll < 0.22 else None
+        after = self._pick(AFTER_BY_KIND[kind]) if 0.2 < roll < 0.37 else None
         return NounPhrase(determiner, numeral, before, after, noun, plural)
 
     def _place(self, probability: float) -> Place | None:
