@@ -55,4 +55,4 @@ bench: $(READY) ## training and decoding speed against a plain torch.nn.Transfor
 	python benchmarks/decoding.py
 
 clean: ## remove everything that the pipeline made, but the DVC cache and raw downloads
-	rm -rf data/text data/bpe data/tokens models outputs scores history circumstances scratch
+	rm -rf data/text data/bpe data/tokens models outputs scores metrics history circumstances scratch

@@ -11,7 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from aiayn import config
-from aiayn.decoding.text import read_sentences, translate
+from aiayn.decoding.text import read_sentences, translate, write_sentences
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.model.checkpoints import load_model
@@ -23,28 +23,26 @@ from aiayn.tokens.bpe import Bpe
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
-    run = parser.parse_args().run
+    name = parser.parse_args().run
     params = config.load()
-    name = params.run(run).task
-    task = params.task(name)
-    device = open_device(
-        params.training.device, params.training.precision, d_model=params.model_of(run).d_model
-    )
-    bpe = Bpe(Path("data/bpe", name, "model.model"))
-    weights = Path("models", run, "averaged.safetensors")
-    model = load_model(weights, params.model_of(run), bpe.size, device)
-    splits = {split: read_sentences(Path("data/text", name, f"{split}.source")) for split in ("dev", *task.text.tests)}
+    run, row = params.run(name), params.model_of(name)
+    task, text = params.task(run.task), Path("data/text", run.task)
+    settings = params.training
+    device = open_device(settings.device, settings.precision, d_model=row.d_model)
+    bpe = Bpe(Path("data/bpe", run.task, "model.model"))
+    model = load_model(Path("models", name, "averaged.safetensors"), row, bpe.size, device)
+    sources = {split: read_sentences(text / f"{split}.source") for split in task.text.splits}
+    count = sum(map(len, sources.values()))
     begun = time.perf_counter()
-    with replaced_folder(Path("outputs", run)) as folder, tqdm(
-        total=sum(map(len, splits.values())), desc=f"decode {run}", unit="sentence", disable=None
-    ) as progress:
-        for split, sentences in splits.items():
+    progress = tqdm(total=count, desc=f"decode {name}", unit="sentence", disable=None)
+    with replaced_folder(Path("outputs", name)) as folder, progress:
+        for split, sentences in sources.items():
             outputs = translate(model, bpe, sentences, task.decoding, device, progress.update)
-            write_atomically(folder / f"{split}.hypotheses", "".join(f"{line}\n" for line in outputs))
+            write_sentences(folder / f"{split}.hypotheses", outputs)
     seconds = time.perf_counter() - begun
-    sentences = sum(map(len, splits.values()))
-    speed = {"sentences": sentences, "seconds": round(seconds, 2), "sentences_per_second": round(sentences / seconds, 1)}
-    write_atomically(Path("circumstances", f"{run}.decode.json"), json.dumps(speed, indent=2) + "\n")
+    speed = {"sentences": count, "seconds": seconds, "sentences_per_second": count / seconds}
+    report = json.dumps({key: round(value, 2) for key, value in speed.items()}, indent=2)
+    write_atomically(Path("circumstances", f"{name}.decode.json"), report + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Score one run's translations. Reads outputs/RUN and data/text/TASK; writes scores/RUN.json."""
+"""Score one run's translations. Reads outputs/RUN and data/text/TASK; writes scores/RUN.json and,
+for `dvc metrics show`, metrics/RUN.json: the values alone."""
 
 from __future__ import annotations
 
@@ -20,18 +21,20 @@ def main() -> None:
     name = parser.parse_args().run
     parameters = config.load()
     run = parameters.run(name)
-    text = parameters.task(run.task).text
-    splits = {}
-    for split in ("dev", *text.tests):
+    spec = parameters.task(run.task).text
+    splits, metrics = {}, {}
+    for split in spec.splits:
         references = read_references(Path("data/text") / run.task, split)
         hypotheses = read_hypotheses(Path("outputs") / name / f"{split}.hypotheses", references)
-        scores = score_split(hypotheses, references.sentences, text.target)
+        scores = score_split(hypotheses, references.sentences, spec.target)
         splits[split] = {"set": references.identity} | {
             measure: score.to_json() for measure, score in scores.items()
         }
+        metrics[split] = {measure: score.value for measure, score in scores.items()}
     report = {"run": name, "task": run.task, "model": run.model, "splits": splits}
-    content = json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    write_atomically(Path("scores") / f"{name}.json", content)
+    for folder, content in (("scores", report), ("metrics", metrics)):
+        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        write_atomically(Path(folder) / f"{name}.json", text)
 
 
 if __name__ == "__main__":

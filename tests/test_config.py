@@ -91,7 +91,9 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides or a grammar."),
     ],
 )  # fmt: skip
-def test_one_clear_line(complaint: Callable[[str, Any], str], key: str, value: Any, said: str) -> None:
+def test_one_clear_line(
+    complaint: Callable[[str, Any], str], key: str, value: Any, said: str
+) -> None:
     assert said in complaint(key, value)
 
 
@@ -120,5 +122,7 @@ def test_not_parameters(tmp_path: Path, content: str, said: str) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="No such file or directory. Run from the project's folder"):
+    with pytest.raises(
+        ConfigError, match="No such file or directory. Run from the project's folder"
+    ):
         config.load(tmp_path / "params.yaml")

@@ -89,6 +89,11 @@ class Text:
     tests: Mapping[str, str]
     cleaning: Cleaning
 
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that are decoded and scored: dev, and every test set."""
+        return ("dev", *self.tests)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bpe:
@@ -228,7 +233,7 @@ def load(path: Path = PARAMS) -> Config:
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     try:
-        config = _build(Config, data, "")
+        config: Config = _build(Config, data, "")
         _check(config)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
@@ -239,8 +244,8 @@ def _build(kind: Any, value: Any, key: str) -> Any:
     """`value` as an instance of `kind`; `key` is the dotted path, for messages."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        options = [option for option in get_args(kind) if option is not type(None)]
-        return None if value is None else _build(options[0], value, key)
+        inner = next(option for option in get_args(kind) if option is not type(None))
+        return None if value is None else _build(inner, value, key)
     if is_dataclass(kind):
         return _build_dataclass(kind, value, key)
     if origin is Mapping:
@@ -259,10 +264,14 @@ def _build(kind: Any, value: Any, key: str) -> Any:
         return value
     if kind is float:
         # bool is an int to Python, not to a reader of YAML
-        _expect(isinstance(value, int | float) and not isinstance(value, bool), key, "a number", value)
+        _expect(
+            isinstance(value, int | float) and not isinstance(value, bool), key, "a number", value
+        )
         return float(value)
     if kind is int:
-        _expect(isinstance(value, int) and not isinstance(value, bool), key, "a whole number", value)
+        _expect(
+            isinstance(value, int) and not isinstance(value, bool), key, "a whole number", value
+        )
         return value
     names = {str: "text", bool: "true or false"}
     _expect(isinstance(value, kind), key, names[kind], value)
@@ -279,14 +288,18 @@ def _build_dataclass(kind: Any, value: Any, key: str) -> Any:
     for name, required in known.items():
         if required and name not in value:
             raise ConfigError(f"{_join(key, name)} is missing.")
-    return kind(**{name: _build(hints[name], item, _join(key, name)) for name, item in value.items()})
+    return kind(
+        **{name: _build(hints[name], item, _join(key, name)) for name, item in value.items()}
+    )
 
 
 def _check(config: Config) -> None:
     """Rules across fields."""
     for name, corpus in config.catalogue.corpora.items():
         key = f"catalogue.corpora.{name}"
-        _require((corpus.sides is None) != (corpus.grammar is None), key, "needs sides or a grammar")
+        _require(
+            (corpus.sides is None) != (corpus.grammar is None), key, "needs sides or a grammar"
+        )
         for language, side in (corpus.sides or {}).items():
             _known(side.download, config.catalogue.downloads, f"{key}.sides.{language}", "download")
     for name, download in config.catalogue.downloads.items():
@@ -373,7 +386,9 @@ def _positive(key: str, value: float | None) -> None:
 
 def _known(name: str, names: Iterable[str], key: str, noun: str) -> None:
     if name not in names:
-        raise ConfigError(f"{key} names the {noun} {name!r}, which does not exist.{_nearest(name, names)}")
+        raise ConfigError(
+            f"{key} names the {noun} {name!r}, which does not exist.{_nearest(name, names)}"
+        )
 
 
 def _lookup(table: Mapping[str, T], name: str, noun: str) -> T:

@@ -15,7 +15,17 @@ SOURCE = ROOT / "src/aiayn"
 STAGES = sorted(path.stem for path in (ROOT / "pipeline").glob("*.py"))
 
 # from the ground up; a room may import itself and what stands before it, unless it has an entry below
-ROOMS = ("errors", "config", "files", "corpora", "tokens", "model", "training", "decoding", "profiling")
+ROOMS = (
+    "errors",
+    "config",
+    "files",
+    "corpora",
+    "tokens",
+    "model",
+    "training",
+    "decoding",
+    "profiling",
+)
 GROUND = {"errors", "config", "files"}
 APART = {
     "model": GROUND,
@@ -53,7 +63,9 @@ def files(room_name: str) -> list[Path]:
 
 @cache
 def rooms() -> frozenset[str]:
-    return frozenset(p.stem for p in SOURCE.iterdir() if p.stem[0] not in "_." and p.suffix in ("", ".py"))
+    return frozenset(
+        p.stem for p in SOURCE.iterdir() if p.stem[0] not in "_." and p.suffix in ("", ".py")
+    )
 
 
 @cache
@@ -91,7 +103,10 @@ def test_no_torch(name: str) -> None:
 
 def test_only_tracking_imports_mlflow() -> None:
     importers = {
-        r for r in rooms() for path in files(r) if "mlflow" in {n.split(".")[0] for n in imports(path)}
+        r
+        for r in rooms()
+        for path in files(r)
+        if "mlflow" in {n.split(".")[0] for n in imports(path)}
     }
     assert importers == {"tracking"}
 

@@ -107,7 +107,9 @@ def test_company_changes_nothing(tiny: Row, rows: int, monkeypatch: pytest.Monke
 def test_the_score_is_that_of_the_parallel_path(tiny: Row) -> None:
     model = random_model(tiny(d_k=3, d_v=5), 5, vocabulary=40)
     decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
-    for source, found in zip(sources(10), beam_search(model, sources(10), decoding, CPU), strict=True):
+    for source, found in zip(
+        sources(10), beam_search(model, sources(10), decoding, CPU), strict=True
+    ):
         table = log_probabilities(model, source, found.pieces)
         total = sum(table[t, piece].item() for t, piece in enumerate((*found.pieces, END)))
         wanted = total / length_penalty(len(found.pieces) + 1, decoding.alpha)
@@ -137,7 +139,9 @@ def test_stopping_early_loses_nothing(tiny: Row, monkeypatch: pytest.MonkeyPatch
             search.is_open[row] = search.is_open[row] and length <= search.limits[sentence]
 
     monkeypatch.setattr(beam._Search, "_close", never_early)
-    assert [h.pieces for h in beam_search(model, sources(20), decoding, CPU)] == [h.pieces for h in stopped]
+    assert [h.pieces for h in beam_search(model, sources(20), decoding, CPU)] == [
+        h.pieces for h in stopped
+    ]
 
 
 def test_length_penalty() -> None:

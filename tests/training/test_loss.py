@@ -46,7 +46,9 @@ def test_five_words_on_paper() -> None:
 def test_nothing_but_padding_is_zero() -> None:
     states = torch.randn(3, 4, requires_grad=True)
     embedding = torch.randn(5, 4, requires_grad=True)
-    loss, _ = smoothed_cross_entropy(states, embedding, torch.zeros(3, dtype=torch.int64), eps_ls=0.1, pad=0)
+    loss, _ = smoothed_cross_entropy(
+        states, embedding, torch.zeros(3, dtype=torch.int64), eps_ls=0.1, pad=0
+    )
     loss.backward()
     assert loss.item() == 0
     assert states.grad is not None

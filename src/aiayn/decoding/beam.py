@@ -42,7 +42,10 @@ def length_penalty(length: float, alpha: float) -> float:
 
 @torch.inference_mode()
 def beam_search(
-    model: Transformer, sources: Sequence[Sequence[int]], decoding: Decoding, device: Device,
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    decoding: Decoding,
+    device: Device,
     done: Callable[[int], object] = lambda sentences: None,
 ) -> list[Hypothesis]:
     """The best hypothesis for each source.

@@ -22,14 +22,29 @@ def read_sentences(path: Path) -> list[str]:
     try:
         text = path.read_bytes().decode()
     except FileNotFoundError as error:
-        raise DataError(f"{path}: not there. Run the stage that writes it: dvc repro download") from error
+        raise DataError(
+            f"{path}: not there. Run the stage that writes it: dvc repro download"
+        ) from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start}. Make it again: dvc repro download") from error
+        raise DataError(
+            f"{path}: not UTF-8 at byte {error.start}. Make it again: dvc repro download"
+        ) from error
     return text.removesuffix("\n").split("\n") if text else []
 
 
+def write_sentences(path: Path, sentences: Sequence[str]) -> None:
+    """One a line."""
+    path.write_text(
+        "".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8", newline=""
+    )
+
+
 def translate(
-    model: Transformer, bpe: Bpe, sentences: Sequence[str], decoding: Decoding, device: Device,
+    model: Transformer,
+    bpe: Bpe,
+    sentences: Sequence[str],
+    decoding: Decoding,
+    device: Device,
     done: Callable[[int], object] = lambda sentences: None,
 ) -> list[str]:
     """The best hypothesis for each sentence; an empty sentence gives an empty one.

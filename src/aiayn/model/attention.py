@@ -19,8 +19,9 @@ class KeysValues:
 
     def select(self, rows: Tensor) -> KeysValues:
         """The given batch rows, in the given order; shape (rows,)."""
-        return KeysValues(self.keys_BHSK.index_select(0, rows), self.values_BHSV.index_select(0, rows))
-
+        return KeysValues(
+            self.keys_BHSK.index_select(0, rows), self.values_BHSV.index_select(0, rows)
+        )
 
     def extended(self, newer: KeysValues) -> KeysValues:
         """These positions, then the newer ones."""
@@ -66,6 +67,14 @@ class MultiHeadAttention(nn.Module):
         queries, keys, values = self._project(x_BTD, self.w_q, self.w_k, self.w_v)
         return queries, KeysValues(keys, values)
 
+    def no_positions(self, rows: int) -> KeysValues:
+        """Nothing to attend to yet, for `rows` sentences."""
+        weight, h = self.w_k.weight, self.h
+        return KeysValues(
+            weight.new_empty(rows, h, 0, self.w_k.out_features // h),
+            weight.new_empty(rows, h, 0, self.w_v.out_features // h),
+        )
+
     def queries(self, x_BTD: Tensor) -> Tensor:
         """(B, T, D) to (B, H, T, K)."""
         return self._project(x_BTD, self.w_q)[0]
@@ -103,8 +112,8 @@ class MultiHeadAttention(nn.Module):
         """One product for all the matrices: many small ones cost more than a large one."""
         weights = [projection.weight for projection in projections]
         weight = torch.cat(weights) if len(weights) > 1 else weights[0]
-        parts = functional.linear(x_BTD, weight).split([len(w) for w in weights], dim=2)
-        return [part.unflatten(2, (self.h, -1)).transpose(1, 2) for part in parts]
+        parts = functional.linear(x_BTD, weight).split_with_sizes([len(w) for w in weights], dim=2)
+        return [p.view(*p.shape[:2], self.h, p.shape[2] // self.h).transpose(1, 2) for p in parts]
 
 
 def attention_weights(queries_BHTK: Tensor, keys_BHSK: Tensor, may_attend: Tensor | None) -> Tensor:

@@ -49,10 +49,13 @@ def load_tensors(path: Path, device: str = "cpu") -> tuple[dict[str, Tensor], di
             metadata = json.loads((file.metadata() or {})[METADATA])
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except FileNotFoundError as error:
-        raise CheckpointError(f"{path}: there are no weights. Train first: dvc repro train@RUN") from error
+        raise CheckpointError(
+            f"{path}: there are no weights. Train first: dvc repro train@RUN"
+        ) from error
     except (SafetensorError, KeyError, ValueError) as error:
         raise CheckpointError(
-            f"{path}: damaged, or not a checkpoint of this project ({error}). Delete it and train again."
+            f"{path}: damaged, or not a checkpoint of this project ({error}). "
+            "Delete it and train again."
         ) from error
 
 
@@ -87,14 +90,18 @@ def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], dict[str, Any]]:
     Paper: section 6.1.
     """
     if not paths:
-        raise CheckpointError("there are no checkpoints to average. Train first: dvc repro train@RUN")
+        raise CheckpointError(
+            "there are no checkpoints to average. Train first: dvc repro train@RUN"
+        )
     sums: dict[str, Tensor] = {}
     steps = []
     metadata: dict[str, Any] = {}
     for path in paths:
         tensors, metadata = load_tensors(path)
         steps.append(int(metadata["step"]))
-        if sums and {n: t.shape for n, t in tensors.items()} != {n: t.shape for n, t in sums.items()}:
+        if sums and {n: t.shape for n, t in tensors.items()} != {
+            n: t.shape for n, t in sums.items()
+        }:
             raise CheckpointError(f"{path}: another model than {paths[0]}. Train again.")
         for name, tensor in tensors.items():
             sums[name] = sums.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()

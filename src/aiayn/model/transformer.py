@@ -99,6 +99,11 @@ class Transformer(nn.Module):
         """
         return self.logits(self.states(source_BS, target_BT))
 
+    @property
+    def decoder_layers(self) -> list[DecoderLayer]:
+        """The decoder's layers, by their type."""
+        return [layer for layer in self.decoder if isinstance(layer, DecoderLayer)]
+
     def states(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
         """The decoder's output (B, T, D), from which `logits` predicts the next piece."""
         memory = self.encode(source_BS)
@@ -117,22 +122,12 @@ class Transformer(nn.Module):
         x_BSD = self._embed_source(source_BS)
         for layer in self.encoder:
             x_BSD = layer(x_BSD, may_attend_B11S)
-        layers = [layer.cross_attention.keys_values(x_BSD) for layer in self.decoder]  # type: ignore[union-attr, operator]
+        layers = [layer.cross_attention.keys_values(x_BSD) for layer in self.decoder_layers]
         return Memory(layers, may_attend_B11S)
 
     def start(self, rows: int) -> Past:
         """An empty past for `rows` hypotheses."""
-        empty = self.embedding.new_empty(rows, 0)
-        layers = []
-        for layer in self.decoder:
-            attention = layer.self_attention
-            shape = (rows, attention.h, 0)
-            layers.append(
-                KeysValues(
-                    empty.new_empty(*shape, attention.w_k.out_features // attention.h),
-                    empty.new_empty(*shape, attention.w_v.out_features // attention.h),
-                )
-            )
+        layers = [layer.self_attention.no_positions(rows) for layer in self.decoder_layers]
         return Past(layers, 0)
 
     def step(self, newest_BW: Tensor, past: Past, memory: Memory) -> tuple[Tensor, Past]:
@@ -143,18 +138,22 @@ class Transformer(nn.Module):
             past: of B * W rows, sentence by sentence.
             memory: of B sentences.
         """
-        x_BWD = self._embed_target(newest_BW.reshape(-1, 1), first=past.length).view(*newest_BW.shape, -1)
+        x_BWD = self._embed_target(newest_BW.reshape(-1, 1), first=past.length).view(
+            *newest_BW.shape, -1
+        )
         layers = []
-        for layer, before, attended in zip(self.decoder, past.layers, memory.layers, strict=True):
+        steps = zip(self.decoder_layers, past.layers, memory.layers, strict=True)
+        for layer, before, attended in steps:
             x_BWD, after = layer.step(x_BWD, before, attended, memory.may_attend_B11S)
             layers.append(after)
         return self.logits(x_BWD), Past(layers, past.length + 1)
 
     def _embed_source(self, tokens_BS: Tensor) -> Tensor:
         x_BSD = functional.embedding(tokens_BS, self.embedding) * self.scale
-        return self.source_dropout(x_BSD + self.source_positions(0, tokens_BS.shape[1]))
+        out: Tensor = self.source_dropout(x_BSD + self.source_positions(0, tokens_BS.shape[1]))
+        return out
 
     def _embed_target(self, tokens_BT: Tensor, *, first: int) -> Tensor:
         x_BTD = functional.embedding(tokens_BT, self.embedding) * self.scale
-        return self.target_dropout(x_BTD + self.target_positions(first, tokens_BT.shape[1]))
-
+        out: Tensor = self.target_dropout(x_BTD + self.target_positions(first, tokens_BT.shape[1]))
+        return out

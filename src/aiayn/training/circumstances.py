@@ -8,6 +8,7 @@ import socket
 import subprocess
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -54,8 +55,10 @@ def machine(device: torch.device) -> dict[str, Any]:
 
 def _cpu_name() -> str:
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as file:
+            names = [
+                line.partition(":")[2].strip() for line in file if line.startswith("model name")
+            ]
     except OSError:
         names = []
     return f"{os.cpu_count()} x {names[0] if names else platform.machine()}"

@@ -87,15 +87,20 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
                 outcome.history.append(line)
                 speed = clock.speed(trainer.tokens - begun)
                 progress.set_postfix_str(
-                    f"loss {line['loss']:.3f}, rate {line['learning_rate']:.2e}, {speed:,.0f} tokens/s"
+                    f"loss {line['loss']:.3f}, rate {line['learning_rate']:.2e}, "
+                    f"{speed:,.0f} tokens/s"
                 )
                 if first:
                     observe(step, {**line, "tokens_per_second": speed})
             if step % settings.checkpoint_steps == 0 or final or stop:
                 clock.stamp(outcome)
-                _save(trainer, scratch, outcome, keep=step % settings.checkpoint_steps == 0 or final)
+                _save(
+                    trainer, scratch, outcome, keep=step % settings.checkpoint_steps == 0 or final
+                )
             if stop and not final:
-                raise Terminated(f"{trainer.job.run}: stopped at step {step}; run it again to go on")
+                raise Terminated(
+                    f"{trainer.job.run}: stopped at step {step}; run it again to go on"
+                )
     return outcome
 
 
@@ -138,7 +143,10 @@ def _history_line(trainer: Trainer) -> dict[str, Any]:
 def _validation(trainer: Trainer) -> dict[str, float]:
     dev_loss = trainer.validate()
     # past this a float64 overflows; such a perplexity says "hopeless" in any case
-    return {"dev_loss": round(dev_loss, 6), "dev_perplexity": round(math.exp(min(dev_loss, 700)), 6)}
+    return {
+        "dev_loss": round(dev_loss, 6),
+        "dev_perplexity": round(math.exp(min(dev_loss, 700)), 6),
+    }
 
 
 def _diverged(trainer: Trainer, what: str) -> TrainingError:
@@ -158,7 +166,7 @@ def _resume(trainer: Trainer, scratch: Path) -> Outcome:
 
 
 def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> None:
-    """Save where to go on from and, if `keep`, weights to average; drop weights too old for that."""
+    """Save where to go on from and, if `keep`, weights to average; drop those too old for that."""
     if not trainer.is_finite():
         raise _diverged(trainer, "weights are no longer finite")
     if trainer.processes.is_first:

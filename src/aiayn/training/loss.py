@@ -40,7 +40,12 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, states_ND: Tensor, embedding_VD: Tensor, targets_N: Tensor, eps_ls: float, pad: int
+        ctx: Any,
+        states_ND: Tensor,
+        embedding_VD: Tensor,
+        targets_N: Tensor,
+        eps_ls: float,
+        pad: int,
     ) -> tuple[Tensor, Tensor]:
         device = states_ND.device.type
         dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
@@ -55,7 +60,10 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         loss = states_ND.new_zeros((), dtype=torch.float32)
         nll = states_ND.new_zeros((), dtype=torch.float32)
         for begin in range(0, len(states_ND), rows):
-            chunk_ND, targets = states_ND[begin : begin + rows], targets_N[begin : begin + rows, None]
+            chunk_ND, targets = (
+                states_ND[begin : begin + rows],
+                targets_N[begin : begin + rows, None],
+            )
             is_real = targets != pad
             logits = (chunk_ND @ weight_VD.t()).float()
             log_z = logits.logsumexp(dim=1, keepdim=True)

@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from aiayn.model.checkpoints import load_tensors, save_tensors
 from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.arrays import TokenArrays
 from aiayn.tokens.batching import BatchPlan, MicroBatch, fill, sequential_batches
 from aiayn.tokens.bpe import PAD, START
-from aiayn.model.checkpoints import load_tensors, save_tensors
 from aiayn.training.flat import FlatParameters
 from aiayn.training.job import Job
 from aiayn.training.loss import smoothed_cross_entropy
@@ -62,7 +62,9 @@ class Trainer:
         )
         self.target_lengths = train.lengths[1]
         torch.manual_seed(job.seed)
-        self.model = Transformer(job.model, train.vocabulary, max_length=settings.max_length, pad=PAD)
+        self.model = Transformer(
+            job.model, train.vocabulary, max_length=settings.max_length, pad=PAD
+        )
         self.model.to(device.device)
         self.flat = FlatParameters(self.model)
         self.optimizer = torch.optim.Adam(
@@ -80,7 +82,8 @@ class Trainer:
         """What is about to be trained, on one line."""
         matmul = torch.get_float32_matmul_precision()
         return (
-            f"{self.job.run}: {self.flat.values.numel():,} parameters, {self.job.model.steps} steps, "
+            f"{self.job.run}: {self.flat.values.numel():,} parameters, "
+            f"{self.job.model.steps:,} steps, "
             f"{self.device.device.type} {self.device.precision} (products: {matmul}), "
             f"{self.processes.count} process(es), padding {self.plan.padding_share:.1%}, "
             f"{self.plan.left_out} pairs left out for length"
@@ -95,7 +98,7 @@ class Trainer:
         for number in self.processes.share(len(batch)):
             torch.manual_seed(_seed(self.job.seed, self.step_number, number))
             loss, _ = self._losses(self.train_arrays, batch[number])
-            (loss / tokens).backward()
+            (loss / tokens).backward()  # type: ignore[no-untyped-call]
             self._loss += loss.detach()
         self.processes.add_up(self.flat.gradients)
         self.step_number += 1
@@ -145,7 +148,9 @@ class Trainer:
 
     def save_weights(self, path: Path) -> None:
         """Weights alone, for averaging and decoding."""
-        save_tensors(path, self.model.state_dict(), {**self.job.description(), "step": self.step_number})
+        save_tensors(
+            path, self.model.state_dict(), {**self.job.description(), "step": self.step_number}
+        )
 
     def save_state(self, path: Path, extra: dict[str, Any]) -> None:
         """Everything that the next step depends on, and `extra`."""
@@ -203,4 +208,6 @@ class Trainer:
 
 def _seed(seed: int, step: int, micro_batch: int) -> int:
     """Another stream of random numbers for every (run, step, micro-batch)."""
-    return int(np.random.SeedSequence([seed, step, micro_batch]).generate_state(1, np.uint64)[0] >> 1)
+    return int(
+        np.random.SeedSequence([seed, step, micro_batch]).generate_state(1, np.uint64)[0] >> 1
+    )

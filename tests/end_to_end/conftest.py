@@ -1,0 +1,197 @@
+"""Copies of the project that run their own code, and one whose graph has run at a tiny scale."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from dvc.utils.hydra import compose_and_dump
+
+REPOSITORY = Path(__file__).parents[2]
+OUTPUTS = ("data", "models", "history", "circumstances", "outputs", "scores", "metrics", "reports")
+
+TINY = """# @package _global_
+# The whole graph in seconds, for tests.
+defaults:
+  - /catalogue: demo
+
+scale: tiny
+
+catalogue:
+  corpora:
+    demo-train: {grammar: {sentences: 600}}
+    demo-dev: {grammar: {sentences: 20}}
+    demo-test: {grammar: {sentences: 20}}
+
+tasks:
+  en-de:
+    text:
+      source: en
+      target: de
+      train: [demo-train]
+      dev: demo-dev
+      tests: {test: demo-test}
+      cleaning:
+        invalid_utf8: true
+        empty: true
+        max_words: 60
+        max_ratio: 4
+        identical: true
+        duplicates: true
+    bpe: {vocabulary: 450, normalization: identity}
+    decoding: {beam: 4, alpha: 0.6, extra_length: 10}
+    metric: bleu
+
+models:
+  base: 
+    {N: 1, d_model: 16, d_ff: 32, h: 2, P_drop: 0.1, eps_ls: 0.1, steps: 12, average: 2,
+     positions: sinusoid}
+
+runs:
+  en-de.base: {task: en-de, model: base, seed: 1}
+
+training:
+  batch_tokens: 512
+  micro_batches: 2
+  warmup_steps: 4
+  learning_rate_scale: 0.3
+  checkpoint_steps: 4
+  validation_steps: 6
+  log_steps: 3
+"""
+
+
+class Project:
+    """A copy of the project in a folder of its own; what runs in it is the copy's code."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in the copy, without what the user's environment has to say."""
+        ours = ("AIAYN_MIRROR", "MLFLOW_TRACKING_URI", "TQDM_DISABLE")
+        inherited = {k: v for k, v in os.environ.items() if k not in ours}
+        return subprocess.run(
+            command,
+            cwd=self.root,
+            env={
+                **inherited,
+                "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+                "PYTHONPATH": str(self.root / "src"),
+                "OMP_NUM_THREADS": "1",
+                "NO_PROXY": "127.0.0.1",
+                "DVC_SITE_CACHE_DIR": str(self.root / ".dvc/tmp/site"),
+                **{f"GIT_{who}_NAME": "Test" for who in ("AUTHOR", "COMMITTER")},
+                **{f"GIT_{who}_EMAIL": "test@example.org" for who in ("AUTHOR", "COMMITTER")},
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def succeed(self, *command: str, **environment: str) -> str:
+        """What a command printed; the test fails if the command does."""
+        outcome = self.run(*command, **environment)
+        assert outcome.returncode == 0, f"{command}:\n{outcome.stdout}\n{outcome.stderr}"
+        return outcome.stdout
+
+    def stage(self, name: str, item: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a stage's script, as dvc.yaml does."""
+        return self.run("python", f"pipeline/{name}.py", item, **environment)
+
+    def complaint(self, name: str, item: str, **environment: str) -> str:
+        """What a stage that must fail says: one line, with every output as it was before."""
+        before = self.digests()
+        outcome = self.stage(name, item, **environment)
+        assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+        assert outcome.stderr.count("\n") == 1, outcome.stderr
+        assert "Traceback" not in outcome.stderr
+        assert self.digests() == before
+        return outcome.stderr
+
+    def compose(self, *overrides: str) -> None:
+        """Write params.yaml from conf/, as `make params` does."""
+        params, conf = str(self.root / "params.yaml"), str(self.root / "conf")
+        compose_and_dump(params, conf, None, "config", "", list(overrides))
+
+    def set(self, *path: str, value: Any) -> None:
+        """Set a parameter in params.yaml; a path of keys, because names of runs hold dots."""
+        file = self.root / "params.yaml"
+        params = yaml.safe_load(file.read_text())
+        place = params
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        file.write_text(yaml.safe_dump(params))
+
+    def digests(self) -> dict[str, str]:
+        """Every file that stages wrote, hidden ones included, by path."""
+        return {
+            str(path.relative_to(self.root)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for name in OUTPUTS
+            for path in sorted((self.root / name).rglob("*"))
+            if path.is_file()
+        }
+
+
+def _copy(root: Path) -> Project:
+    """A fresh clone of the working tree, as it stands."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-coz", "--exclude-standard"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (REPOSITORY / name).is_file():  # a file that was deleted is still listed
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPOSITORY / name, root / name)
+    return Project(root)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Project:
+    """The project before anything ran."""
+    return _copy(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project after `dvc exp run` has switched it to a tiny scale; not to be changed."""
+    project = _copy(tmp_path_factory.mktemp("made"))
+    (project.root / "conf/scale/tiny.yaml").write_text(TINY)
+    for command in ("init -q", "add --all", "commit -q --message clone"):
+        project.succeed("git", *command.split())
+    project.succeed("dvc", "exp", "run", "-S", "scale=tiny")
+    return project
+
+
+@pytest.fixture
+def project(made: Project, tmp_path: Path) -> Project:
+    """A project with every output of the tiny scale, to spoil at will; its stages run, DVC not."""
+    unneeded = shutil.ignore_patterns(".git", ".dvc", "mlflow.db", "mlartifacts", "dvc_plots")
+    shutil.copytree(made.root, tmp_path, ignore=unneeded, dirs_exist_ok=True)
+    return Project(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Callable[[str], Path]:
+    """A folder of real data beside the repository."""
+
+    def folder(name: str) -> Path:
+        place = REPOSITORY.parent / "shared" / name
+        if not place.is_dir():
+            pytest.skip(f"the mirror ../shared/{name} is not here")
+        return place
+
+    return folder

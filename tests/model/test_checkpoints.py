@@ -1,0 +1,112 @@
+"""Weights on disk: the same bytes for the same tensors, averages worked out by hand, clear errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from aiayn.config import Model
+from aiayn.errors import CheckpointError
+from aiayn.model.checkpoints import (
+    average,
+    checkpoint_name,
+    checkpoints,
+    load_model,
+    load_tensors,
+    save_tensors,
+)
+from aiayn.model.device import Device
+from aiayn.model.transformer import Transformer
+
+CPU = Device(torch.device("cpu"), "float32")
+Row = Callable[..., Model]
+
+
+def write(folder: Path, *values: list[float]) -> list[Path]:
+    for step, value in enumerate(values, start=1):
+        save_tensors(folder / checkpoint_name(step), {"w": torch.tensor(value)}, {"step": step})
+    return checkpoints(folder)
+
+
+def test_average_by_hand(tmp_path: Path) -> None:
+    mean, metadata = average(write(tmp_path, [1.0, -2.0], [2.0, 0.0], [6.0, 5.0]))
+    assert mean["w"].tolist() == [3.0, 1.0]
+    assert mean["w"].dtype == torch.float32
+    assert metadata == {"step": 3, "averaged_steps": [1, 2, 3]}
+
+
+def test_average_of_one_is_itself(tmp_path: Path) -> None:
+    assert (
+        average(write(tmp_path, [0.1, 0.7]))[0]["w"].tolist() == torch.tensor([0.1, 0.7]).tolist()
+    )
+
+
+def test_names_sort_by_step() -> None:
+    assert sorted(map(checkpoint_name, (100_000, 99, 1_500))) == [
+        "step-0000099.safetensors", "step-0001500.safetensors", "step-0100000.safetensors",
+    ]  # fmt: skip
+
+
+def test_same_bytes_again(tmp_path: Path) -> None:
+    tensors = {name: torch.arange(5.0) for name in "zxyab"}
+    for name in ("one", "two"):
+        save_tensors(tmp_path / name, tensors, {"b": 1, "a": {"y": 2, "x": 3}})
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def saved(tmp_path: Path, row: Model) -> Path:
+    path = tmp_path / "weights.safetensors"
+    model = Transformer(row, 11, max_length=20)
+    save_tensors(path, model.state_dict(), {"max_length": 20})
+    return path
+
+
+@pytest.mark.parametrize("positions", ["sinusoid", "learned"])
+def test_a_model_comes_back(tmp_path: Path, tiny: Row, positions: str) -> None:
+    row = tiny(positions=positions)
+    path = saved(tmp_path, row)
+    model = load_model(path, row, 11, CPU)
+    assert not model.training
+    written, _ = load_tensors(path)
+    assert all(torch.equal(tensor, written[name]) for name, tensor in model.state_dict().items())
+
+
+def test_weights_of_another_model(tmp_path: Path, tiny: Row) -> None:
+    path = saved(tmp_path, tiny())
+    with pytest.raises(CheckpointError, match="has shape .* the model in params.yaml wants"):
+        load_model(path, tiny(d_ff=64), 11, CPU)
+    with pytest.raises(CheckpointError, match=r"embedding has shape \(11, 16\).* wants \(12, 16\)"):
+        load_model(path, tiny(), 12, CPU)
+
+
+def test_checkpoints_of_two_models(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="another model than"):
+        average(write(tmp_path, [1.0], [1.0, 2.0]))
+
+
+def test_nothing_to_average(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="no checkpoints to average. Train first"):
+        average(checkpoints(tmp_path))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "not ours", "missing"])
+def test_damage_is_one_clear_line(tmp_path: Path, damage: str) -> None:
+    path = write(tmp_path, [1.0, 2.0])[0]
+    content = path.read_bytes()
+    if damage == "truncated":
+        path.write_bytes(content[:-3])
+    elif damage == "flipped":
+        path.write_bytes(b"\xff" + content[1:])
+    elif damage == "not ours":
+        from safetensors.torch import save_file
+
+        save_file({"w": torch.zeros(1)}, path)
+    else:
+        path.unlink()
+    with pytest.raises(CheckpointError) as error:
+        load_tensors(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
