@@ -50,9 +50,8 @@ sync: $(READY) ## bring finished runs into the MLflow store
 ui: $(READY) ## browse the runs in MLflow (http://127.0.0.1:5000)
 	mlflow ui --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 
-bench: $(READY) ## training and decoding speed against a plain torch.nn.Transformer
+bench: $(READY) ## training speed against a plain torch.nn.Transformer loop
 	python benchmarks/training.py
-	python benchmarks/decoding.py
 
 clean: ## remove everything that the pipeline made, but the DVC cache and raw downloads
 	rm -rf data/text data/bpe data/tokens models outputs scores metrics history circumstances scratch
