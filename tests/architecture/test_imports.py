@@ -58,7 +58,7 @@ def room(name: str) -> str | None:
 
 def files(room_name: str) -> list[Path]:
     module = SOURCE / f"{room_name}.py"
-    return [module] if module.exists() else sorted((SOURCE / room_name).glob("*.py"))
+    return [module] if module.exists() else sorted((SOURCE / room_name).rglob("*.py"))
 
 
 @cache

@@ -149,3 +149,12 @@ def test_length_penalty() -> None:
     assert length_penalty(1, 0.6) == 1
     assert length_penalty(7, 0.6) == pytest.approx(2**0.6)
     assert length_penalty(25, 0) == 1
+
+
+def test_bfloat16_searches_too(tiny: Row) -> None:
+    """As on a GPU. Rounding may choose otherwise between near ties, so most is asked, not all."""
+    model = random_model(tiny(), 3, vocabulary=40)
+    decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
+    exact = beam_search(model, sources(20), decoding, CPU)
+    rounded = beam_search(model, sources(20), decoding, Device(torch.device("cpu"), "bfloat16"))
+    assert sum(a.pieces == b.pieces for a, b in zip(exact, rounded, strict=True)) > 10

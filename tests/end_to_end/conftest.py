@@ -51,9 +51,16 @@ tasks:
     metric: bleu
 
 models:
-  base: 
-    {N: 1, d_model: 16, d_ff: 32, h: 2, P_drop: 0.1, eps_ls: 0.1, steps: 12, average: 2,
-     positions: sinusoid}
+  base:
+    N: 1
+    d_model: 32
+    d_ff: 64
+    h: 2
+    P_drop: 0.1
+    eps_ls: 0.1
+    steps: 60
+    positions: sinusoid
+    average: 2
 
 runs:
   en-de.base: {task: en-de, model: base, seed: 1}
@@ -61,11 +68,11 @@ runs:
 training:
   batch_tokens: 512
   micro_batches: 2
-  warmup_steps: 4
+  warmup_steps: 10
   learning_rate_scale: 0.3
-  checkpoint_steps: 4
-  validation_steps: 6
-  log_steps: 3
+  checkpoint_steps: 20
+  validation_steps: 30
+  log_steps: 15
 """
 
 

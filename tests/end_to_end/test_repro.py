@@ -8,8 +8,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from mlflow import MlflowClient
+
+# of MLflow's tables: SQLAlchemy 2.1 will do away with something that they use
+pytestmark = pytest.mark.filterwarnings("ignore:.*``noload`` loader strategy:DeprecationWarning")
 
 RUN = "en-de.base"
 ITEMS = ("", "en-de", RUN)
@@ -54,13 +58,13 @@ def test_switching_the_scale_runs_the_whole_graph(made: Any) -> None:
 
 def test_only_the_last_checkpoints_are_kept(made: Any) -> None:
     kept = sorted(path.name for path in (made.root / f"models/{RUN}/checkpoints").iterdir())
-    assert kept == ["step-0000008.safetensors", "step-0000012.safetensors"]
+    assert kept == ["step-0000040.safetensors", "step-0000060.safetensors"]
 
 
 def test_history_ends_with_a_validation_after_the_last_step(made: Any) -> None:
     with (made.root / f"history/{RUN}.csv").open() as file:
         lines = list(csv.DictReader(file))
-    assert [line["step"] for line in lines] == ["3", "6", "9", "12"]
+    assert [line["step"] for line in lines] == ["15", "30", "45", "60"]
     assert [bool(line["dev_perplexity"]) for line in lines] == [False, True, False, True]
 
 

@@ -97,3 +97,17 @@ def test_no_tokens(tmp_path: Path, make_trainer: Make) -> None:
     job = make_trainer().job
     with pytest.raises(DataError, match="manifest.json: not there. Make it: dvc repro encode"):
         Job.of("x", job.model, job.training, 1, tmp_path)
+
+
+def test_bfloat16_follows_float32(make_trainer: Make) -> None:
+    """Autocast over float32 weights, as on a GPU: the same curve within a hundredth."""
+    curves = []
+    for precision in ("float32", "bfloat16"):
+        trainer = make_trainer(P_drop=0.0, learning_rate_scale=0.2)
+        trainer.device = Device(torch.device("cpu"), precision)
+        for _ in range(30):
+            trainer.step()
+        curves.append([trainer.close_interval().mean_loss, trainer.validate()])
+        assert trainer.flat.values.dtype == torch.float32
+    assert curves[1] == pytest.approx(curves[0], rel=0.01)
+    assert curves[1] != curves[0]

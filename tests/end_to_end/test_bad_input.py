@@ -1,0 +1,267 @@
+"""What stages say when something is wrong: one line (what, where, what to do), exit status 1, and
+every former output as it was."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+RUN = "en-de.base"
+HOST = "corpora.example.org"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """A folder as a web server on this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Mirrored:
+    """A project whose task en-de is nine pairs in gzipped files of a mirror."""
+
+    def __init__(self, project: Any) -> None:
+        self.project = project
+        self.mirror = project.root / "mirror"
+        params = yaml.safe_load((project.root / "params.yaml").read_text())
+        corpora = {}
+        for split in ("train", "dev", "test"):
+            for language in ("en", "de"):
+                lines = [f"{language} {split} {n}\n" for n in "one two three".split()]
+                self.put(f"{split}.{language}.gz", gzip.compress("".join(lines).encode(), mtime=0))
+            sides = {language: {"download": f"{split}.{language}.gz"} for language in ("en", "de")}
+            corpora[split] = {"sides": sides}
+        text = {**params["tasks"]["en-de"]["text"], "train": ["train"], "dev": "dev"}
+        project.set("tasks", "en-de", "text", value={**text, "tests": {"test": "test"}})
+        project.set("catalogue", "corpora", value=corpora)
+        self.declare()
+
+    def path(self, name: str) -> Path:
+        return Path(self.mirror / HOST / name)
+
+    def put(self, name: str, content: bytes) -> None:
+        self.path(name).parent.mkdir(parents=True, exist_ok=True)
+        self.path(name).write_bytes(content)
+
+    def declare(self) -> None:
+        """Put the files' checksums, as they are now, into the catalogue."""
+        downloads = {
+            file.name: {
+                "url": f"http://{HOST}/{file.name}",
+                "checksum": f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}",
+                "licence": "none",
+            }
+            for file in (self.mirror / HOST).iterdir()
+        }
+        self.project.set("catalogue", "downloads", value=downloads)
+
+
+@pytest.fixture
+def mirrored(project: Any) -> Mirrored:
+    return Mirrored(project)
+
+
+def test_the_mirrored_task_is_sound(mirrored: Mirrored) -> None:
+    """Else the tests below would show nothing."""
+    outcome = mirrored.project.stage("download", "en-de", AIAYN_MIRROR="mirror")
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    text = mirrored.project.root / "data/text/en-de/dev.target"
+    assert text.read_text() == "de dev one\nde dev two\nde dev three\n"
+
+
+def test_a_flipped_byte_in_an_archive(mirrored: Mirrored) -> None:
+    content = bytearray(mirrored.path("train.de.gz").read_bytes())
+    content[len(content) // 2] ^= 1
+    mirrored.put("train.de.gz", bytes(content))
+    complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
+    assert complaint.startswith(f"DataError: mirror/{HOST}/train.de.gz: sha256 is ")
+    assert "Mend the mirror" in complaint
+
+
+def damaged(content: bytes) -> bytes:
+    return content[:-12]
+
+
+def shortened(content: bytes) -> bytes:
+    return gzip.compress(b"".join(gzip.decompress(content).splitlines(keepends=True)[:2]))
+
+
+def latin_1(content: bytes) -> bytes:
+    return gzip.compress(gzip.decompress(content).replace(b"two", "zwölf".encode("latin-1")))
+
+
+def emptied(content: bytes) -> bytes:
+    return gzip.compress(b"")
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "expected"),
+    [
+        ("train.en.gz", damaged, ["train.en.gz: truncated", "Replace it with an intact copy"]),
+        ("dev.de.gz", shortened, ["corpus dev: 3 lines in ", "but 2 lines in ", "Line n of one"]),
+        ("dev.de.gz", latin_1, ["dev.de.gz, line 2: not UTF-8", "convert the file to UTF-8"]),
+        ("test.de.gz", emptied, ["3 lines in ", "but 0 lines in ", "test.de.gz"]),
+    ],
+)
+def test_a_spoilt_file_with_a_true_checksum(
+    mirrored: Mirrored, name: str, spoil: Callable[[bytes], bytes], expected: list[str]
+) -> None:
+    mirrored.put(name, spoil(mirrored.path(name).read_bytes()))
+    mirrored.declare()
+    complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
+    assert complaint.startswith("DataError: ")
+    for words in expected:
+        assert words in complaint
+
+
+def test_both_files_of_a_corpus_empty(mirrored: Mirrored) -> None:
+    for language in ("en", "de"):
+        mirrored.put(f"train.{language}.gz", gzip.compress(b""))
+    mirrored.declare()
+    complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
+    assert "corpus train: no line in " in complaint
+
+
+def test_a_file_of_no_bytes_at_all(mirrored: Mirrored) -> None:
+    for language in ("en", "de"):
+        mirrored.put(f"train.{language}.gz", b"")
+    mirrored.declare()
+    complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
+    assert complaint.startswith("DataError: ")
+    assert f"{HOST}/train.en.gz" in complaint
+
+
+def test_a_file_that_the_server_does_not_have(mirrored: Mirrored) -> None:
+    mirrored.path("test.de.gz").unlink()
+    with served(mirrored.mirror) as url:
+        complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR=url)
+    assert complaint.startswith(f"DataError: {url}/{HOST}/test.de.gz: HTTP 404 ")
+    assert "Check the url in conf/catalogue" in complaint
+    assert "data/raw/" + HOST + "/train.en.gz" in str(list(_raw(mirrored.project.root)))
+
+
+def _raw(root: Path) -> Iterator[str]:
+    """What was fetched and kept."""
+    return (str(path.relative_to(root)) for path in (root / "data/raw").rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("stage", "item", "place"),
+    [
+        ("train_bpe", "en-de", "data/bpe"),
+        ("encode", "en-de", "data/tokens"),
+        ("average", RUN, "models"),
+        ("decode", RUN, "outputs"),
+        ("score", RUN, "scores"),
+    ],
+)
+def test_a_place_that_cannot_be_written_to(project: Any, stage: str, item: str, place: str) -> None:
+    """A file stands where the folder should be: a superuser may write to any folder."""
+    # weights to average have to be there, so there it is the partial file that cannot be made
+    if stage == "average":
+        (project.root / f"models/{RUN}/.averaged.safetensors.partial").mkdir()
+    else:
+        folder = project.root / place
+        folder.rename(project.root / "elsewhere")
+        folder.write_text("a file, not a folder")
+    complaint = project.complaint(stage, item)
+    assert "Error: " in complaint
+    assert place in complaint
+
+
+def test_a_vocabulary_too_large_for_the_text(project: Any) -> None:
+    project.set("tasks", "en-de", "bpe", "vocabulary", value=100_000)
+    complaint = project.complaint("train_bpe", "en-de")
+    assert complaint.startswith("ConfigError: bpe.vocabulary is 100000, too large for the text of ")
+    assert "data/text/en-de/train.source" in complaint
+    assert "use at most " in complaint
+
+
+def test_a_training_that_diverges(project: Any) -> None:
+    project.set("training", "learning_rate_scale", value=1e38)
+    complaint = project.complaint("train", RUN)
+    assert complaint.startswith(f"TrainingError: {RUN}: ")
+    assert "Lower training.learning_rate_scale or raise training.warmup_steps" in complaint
+
+
+def test_a_parameter_that_does_not_exist(project: Any) -> None:
+    project.set("training", "warmup_step", value=4000)
+    complaint = project.complaint("train", RUN)
+    assert complaint.startswith("ConfigError: params.yaml: training.warmup_step is not a parameter")
+    assert "Did you mean warmup_steps?" in complaint
+
+
+@pytest.mark.parametrize("stage", ["train", "average", "decode", "score"])
+def test_a_run_that_does_not_exist(project: Any, stage: str) -> None:
+    complaint = project.complaint(stage, "en-de.bsae")
+    expected = "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?\n"
+    assert complaint == expected
+
+
+@pytest.mark.parametrize("stage", ["train", "decode"])
+def test_a_gpu_where_there_is_none(project: Any, stage: str) -> None:
+    project.set("training", "device", value="cuda")
+    complaint = project.complaint(stage, RUN, CUDA_VISIBLE_DEVICES="")
+    assert complaint.startswith("TrainingError: params.yaml: training.device is cuda, but ")
+    assert "Set it to auto or cpu" in complaint
+
+
+@pytest.mark.parametrize(
+    ("stage", "name"),
+    [("average", "checkpoints/step-0000060.safetensors"), ("decode", "averaged.safetensors")],
+)
+def test_damaged_weights(project: Any, stage: str, name: str) -> None:
+    weights = project.root / "models" / RUN / name
+    weights.write_bytes(weights.read_bytes()[:-100])
+    complaint = project.complaint(stage, RUN)
+    assert complaint.startswith(f"CheckpointError: models/{RUN}/{name}: damaged")
+    assert "train again" in complaint
+
+
+def test_a_damaged_resume_point(project: Any) -> None:
+    """A training that was killed goes on from scratch/; what is damaged there is named."""
+    before = set((project.root / "scratch").glob("*"))
+    project.set("training", "learning_rate_scale", value=1e38)
+    assert "TrainingError" in project.complaint("train", RUN)
+    folders = set((project.root / "scratch").glob("*")) - before
+    assert not any((folder / "resume.safetensors").exists() for folder in folders)
+
+
+def test_text_that_nobody_expects_is_translated_line_by_line(project: Any) -> None:
+    lines = [
+        "<script>alert('x')</script>",
+        "🙂 👩‍👩‍👧 is here",
+        "",
+        " ".join(["the"] * 3000),
+        "a line with\u2028another kind of break",
+        "the last line",
+    ]
+    source = project.root / "data/text/en-de/test.source"
+    source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    outcome = project.stage("decode", RUN)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    hypotheses = (project.root / f"outputs/{RUN}/test.hypotheses").read_bytes().decode()
+    translated = hypotheses.removesuffix("\n").split("\n")
+    assert len(translated) == len(lines)
+    assert [not line for line in translated] == [not line for line in lines]
