@@ -15,7 +15,7 @@ from aiayn.tracking.names import RunIdentity, run_params
 from aiayn.training.circumstances import circumstances
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
-from aiayn.training.outputs import write_outputs
+from aiayn.training.outputs import make_room, write_outputs
 from aiayn.training.processes import join_processes
 from aiayn.training.trainer import Trainer
 
@@ -47,6 +47,7 @@ def main() -> None:
         if not processes.is_first:
             fit(trainer, scratch)
             return
+        make_room(Path(), job.run)
         print(trainer.summary(), flush=True)
         with open_run(identity, {**run_params(params, job.run), "seed": seed}) as live:
             outcome = fit(trainer, scratch, live.log)

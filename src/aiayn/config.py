@@ -6,16 +6,15 @@ the key, the file and, where one is near, the name that was probably meant.
 
 from __future__ import annotations
 
-import difflib
-import types
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Literal, TypeVar
 
 import yaml
 
 from aiayn.errors import ConfigError
+from aiayn.typed import build, nearest
 
 PARAMS = Path("params.yaml")
 
@@ -231,66 +230,15 @@ def load(path: Path = PARAMS) -> Config:
             f"{path}: {error.strerror}. Run from the project's folder, or compose it: make params."
         ) from error
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+        raise ConfigError(
+            f"{path}: not YAML: {' '.join(str(error).split()).replace('in "<byte string>", ', '')}"
+        ) from error
     try:
-        config: Config = _build(Config, data, "")
+        config: Config = build(Config, data, "")
         _check(config)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
     return config
-
-
-def _build(kind: Any, value: Any, key: str) -> Any:
-    """`value` as an instance of `kind`; `key` is the dotted path, for messages."""
-    origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
-        inner = next(option for option in get_args(kind) if option is not type(None))
-        return None if value is None else _build(inner, value, key)
-    if is_dataclass(kind):
-        return _build_dataclass(kind, value, key)
-    if origin is Mapping:
-        _expect(isinstance(value, dict), key, "a mapping", value)
-        inner = get_args(kind)[1]
-        return types.MappingProxyType(
-            {str(name): _build(inner, item, _join(key, name)) for name, item in value.items()}
-        )
-    if origin is tuple:
-        _expect(isinstance(value, list), key, "a list", value)
-        inner = get_args(kind)[0]
-        return tuple(_build(inner, item, f"{key}[{n}]") for n, item in enumerate(value))
-    if origin is Literal:
-        options = get_args(kind)
-        _expect(value in options, key, "one of " + ", ".join(map(str, options)), value)
-        return value
-    if kind is float:
-        # bool is an int to Python, not to a reader of YAML
-        _expect(
-            isinstance(value, int | float) and not isinstance(value, bool), key, "a number", value
-        )
-        return float(value)
-    if kind is int:
-        _expect(
-            isinstance(value, int) and not isinstance(value, bool), key, "a whole number", value
-        )
-        return value
-    names = {str: "text", bool: "true or false"}
-    _expect(isinstance(value, kind), key, names[kind], value)
-    return value
-
-
-def _build_dataclass(kind: Any, value: Any, key: str) -> Any:
-    _expect(isinstance(value, dict), key or "the file", "a mapping", value)
-    hints = get_type_hints(kind)
-    known = {field.name: field.default is MISSING for field in fields(kind)}
-    for name in value:
-        if name not in known:
-            raise ConfigError(f"{_join(key, name)} is not a parameter.{_nearest(str(name), known)}")
-    for name, required in known.items():
-        if required and name not in value:
-            raise ConfigError(f"{_join(key, name)} is missing.")
-    return kind(
-        **{name: _build(hints[name], item, _join(key, name)) for name, item in value.items()}
-    )
 
 
 def _check(config: Config) -> None:
@@ -370,11 +318,6 @@ def _check_training(training: Training) -> None:
     )
 
 
-def _expect(holds: bool, key: str, wanted: str, value: Any) -> None:
-    if not holds:
-        raise ConfigError(f"{key} must be {wanted}, not {value!r}.")
-
-
 def _require(holds: bool, key: str, complaint: str) -> None:
     if not holds:
         raise ConfigError(f"{key} {complaint}.")
@@ -387,21 +330,11 @@ def _positive(key: str, value: float | None) -> None:
 def _known(name: str, names: Iterable[str], key: str, noun: str) -> None:
     if name not in names:
         raise ConfigError(
-            f"{key} names the {noun} {name!r}, which does not exist.{_nearest(name, names)}"
+            f"{key} names the {noun} {name!r}, which does not exist.{nearest(name, names)}"
         )
 
 
 def _lookup(table: Mapping[str, T], name: str, noun: str) -> T:
     if name not in table:
-        raise ConfigError(f"{PARAMS}: there is no {noun} {name!r}.{_nearest(name, table)}")
+        raise ConfigError(f"{PARAMS}: there is no {noun} {name!r}.{nearest(name, table)}")
     return table[name]
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    names = list(names)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f" Did you mean {close[0]}?" if close else f" There are: {', '.join(names)}."
-
-
-def _join(key: str, name: Any) -> str:
-    return f"{key}.{name}" if key else str(name)

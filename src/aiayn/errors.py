@@ -49,6 +49,9 @@ def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
             sys.exit(f"{type(error).__name__}: {error}")
         except OSError as error:
             place = f": {error.filename}" if error.filename else ""
-            sys.exit(f"{type(error).__name__}: {error.strerror or error}{place}")
+            sys.exit(
+                f"{type(error).__name__}: {error.strerror or error}{place}. "
+                "Make room there, or correct its permissions, and run again."
+            )
 
     return guarded

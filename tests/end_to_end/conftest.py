@@ -16,7 +16,18 @@ import yaml
 from dvc.utils.hydra import compose_and_dump
 
 REPOSITORY = Path(__file__).parents[2]
-OUTPUTS = ("data", "models", "history", "circumstances", "outputs", "scores", "metrics", "reports")
+OUTPUTS = (
+    "data/text",
+    "data/bpe",
+    "data/tokens",
+    "models",
+    "history",
+    "circumstances",
+    "outputs",
+    "scores",
+    "metrics",
+    "reports",
+)
 
 TINY = """# @package _global_
 # The whole graph in seconds, for tests.
@@ -186,7 +197,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture
 def project(made: Project, tmp_path: Path) -> Project:
     """A project with every output of the tiny scale, to spoil at will; its stages run, DVC not."""
-    unneeded = shutil.ignore_patterns(".git", ".dvc", "mlflow.db", "mlartifacts", "dvc_plots")
+    unneeded = shutil.ignore_patterns(".git", ".dvc", "mlartifacts", "dvc_plots")
     shutil.copytree(made.root, tmp_path, ignore=unneeded, dirs_exist_ok=True)
     return Project(tmp_path)
 

@@ -48,7 +48,7 @@ class Mirrored:
         corpora = {}
         for split in ("train", "dev", "test"):
             for language in ("en", "de"):
-                lines = [f"{language} {split} {n}\n" for n in "one two three".split()]
+                lines = [f"{language} {split} {n}\n" for n in ("one", "two", "three")]
                 self.put(f"{split}.{language}.gz", gzip.compress("".join(lines).encode(), mtime=0))
             sides = {language: {"download": f"{split}.{language}.gz"} for language in ("en", "de")}
             corpora[split] = {"sides": sides}
@@ -99,7 +99,7 @@ def test_a_flipped_byte_in_an_archive(mirrored: Mirrored) -> None:
     assert "Mend the mirror" in complaint
 
 
-def damaged(content: bytes) -> bytes:
+def truncated(content: bytes) -> bytes:
     return content[:-12]
 
 
@@ -118,7 +118,7 @@ def emptied(content: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("name", "spoil", "expected"),
     [
-        ("train.en.gz", damaged, ["train.en.gz: truncated", "Replace it with an intact copy"]),
+        ("train.en.gz", truncated, ["train.en.gz: truncated", "Replace it with an intact copy"]),
         ("dev.de.gz", shortened, ["corpus dev: 3 lines in ", "but 2 lines in ", "Line n of one"]),
         ("dev.de.gz", latin_1, ["dev.de.gz, line 2: not UTF-8", "convert the file to UTF-8"]),
         ("test.de.gz", emptied, ["3 lines in ", "but 0 lines in ", "test.de.gz"]),
@@ -158,12 +158,9 @@ def test_a_file_that_the_server_does_not_have(mirrored: Mirrored) -> None:
         complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR=url)
     assert complaint.startswith(f"DataError: {url}/{HOST}/test.de.gz: HTTP 404 ")
     assert "Check the url in conf/catalogue" in complaint
-    assert "data/raw/" + HOST + "/train.en.gz" in str(list(_raw(mirrored.project.root)))
-
-
-def _raw(root: Path) -> Iterator[str]:
-    """What was fetched and kept."""
-    return (str(path.relative_to(root)) for path in (root / "data/raw").rglob("*"))
+    # what came whole is kept for the next time, and no half of a file
+    kept = {path.name for path in (mirrored.project.root / "data/raw" / HOST).iterdir()}
+    assert "train.en.gz" in kept <= {path.name for path in mirrored.path(".").iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -199,9 +196,9 @@ def test_a_vocabulary_too_large_for_the_text(project: Any) -> None:
 
 
 def test_a_training_that_diverges(project: Any) -> None:
-    project.set("training", "learning_rate_scale", value=1e38)
+    project.set("training", "learning_rate_scale", value=1e12)
     complaint = project.complaint("train", RUN)
-    assert complaint.startswith(f"TrainingError: {RUN}: ")
+    assert complaint.startswith(f"TrainingError: {RUN}: the loss is nan at step ")
     assert "Lower training.learning_rate_scale or raise training.warmup_steps" in complaint
 
 
@@ -237,15 +234,6 @@ def test_damaged_weights(project: Any, stage: str, name: str) -> None:
     complaint = project.complaint(stage, RUN)
     assert complaint.startswith(f"CheckpointError: models/{RUN}/{name}: damaged")
     assert "train again" in complaint
-
-
-def test_a_damaged_resume_point(project: Any) -> None:
-    """A training that was killed goes on from scratch/; what is damaged there is named."""
-    before = set((project.root / "scratch").glob("*"))
-    project.set("training", "learning_rate_scale", value=1e38)
-    assert "TrainingError" in project.complaint("train", RUN)
-    folders = set((project.root / "scratch").glob("*")) - before
-    assert not any((folder / "resume.safetensors").exists() for folder in folders)
 
 
 def test_text_that_nobody_expects_is_translated_line_by_line(project: Any) -> None:

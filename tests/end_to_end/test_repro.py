@@ -13,7 +13,6 @@ import yaml
 from mlflow import MlflowClient
 
 # of MLflow's tables: SQLAlchemy 2.1 will do away with something that they use
-pytestmark = pytest.mark.filterwarnings("ignore:.*``noload`` loader strategy:DeprecationWarning")
 
 RUN = "en-de.base"
 ITEMS = ("", "en-de", RUN)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from aiayn.tracking import connection
 from aiayn.tracking.connection import StoreError, connect, connect_in_time, without_credentials
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*``noload`` loader strategy:DeprecationWarning")
 
 Write = Callable[..., None]
 

@@ -13,6 +13,16 @@ from aiayn.model.checkpoints import checkpoints
 from aiayn.training.loop import Outcome
 
 
+def make_room(root: Path, run: str) -> None:
+    """Make the folders that `write_outputs` will write to: better to fail now than after training.
+
+    Raises:
+        OSError: one cannot be made.
+    """
+    for folder in (root / "models" / run, root / "history", root / "circumstances"):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
 def write_outputs(
     root: Path, scratch: Path, outcome: Outcome, circumstances: Mapping[str, Any]
 ) -> None:
