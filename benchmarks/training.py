@@ -45,7 +45,8 @@ MODELS = {"small": SMALL, "base": replace(SMALL, N=6, d_model=512, d_ff=2048, h=
 TRAINING = Training(
     launcher="python", device="cpu", precision="float32", batch_tokens=2048, micro_batches=1,
     max_length=256, warmup_steps=4000, learning_rate_scale=1.0,
-    adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9), checkpoint_steps=1, validation_steps=1, log_steps=1,
+    adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9), checkpoint_steps=1,
+    validation_steps=1, log_steps=1,
 )  # fmt: skip
 
 
@@ -142,9 +143,8 @@ def main() -> None:
     steps = parser.parse_args().steps
     context = multiprocessing.get_context("spawn")
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {steps} steps each\n")
-    print(
-        "| model | plain, tokens/s | aiayn, tokens/s | ratio (median of pairs) |\n| --- | --- | --- | --- |"
-    )
+    print("| model | plain, tokens/s | aiayn, tokens/s | ratio (median of pairs) |")
+    print("| --- | --- | --- | --- |")
     for name, row in MODELS.items():
         turns: dict[str, Connection] = {}
         workers = []

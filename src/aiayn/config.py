@@ -230,9 +230,8 @@ def load(path: Path = PARAMS) -> Config:
             f"{path}: {error.strerror}. Run from the project's folder, or compose it: make params."
         ) from error
     except yaml.YAMLError as error:
-        raise ConfigError(
-            f"{path}: not YAML: {' '.join(str(error).split()).replace('in "<byte string>", ', '')}"
-        ) from error
+        complaint = " ".join(str(error).split()).replace('in "<byte string>", ', "")
+        raise ConfigError(f"{path}: not YAML: {complaint}.") from error
     try:
         config: Config = build(Config, data, "")
         _check(config)

@@ -17,6 +17,7 @@ STAGES = sorted(path.stem for path in (ROOT / "pipeline").glob("*.py"))
 # from the ground up; a room may import itself and what stands before it, unless it has an entry below
 ROOMS = (
     "errors",
+    "typed",
     "config",
     "files",
     "corpora",
@@ -26,7 +27,7 @@ ROOMS = (
     "decoding",
     "profiling",
 )
-GROUND = {"errors", "config", "files"}
+GROUND = {"errors", "typed", "config", "files"}
 APART = {
     "model": GROUND,
     "scoring": GROUND,

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from mlflow import MlflowClient
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from aiayn.tracking import connection
 from aiayn.tracking.connection import StoreError, connect, connect_in_time, without_credentials
 
-
 Write = Callable[..., None]
 
 TRACK = Path(__file__).parents[2] / "pipeline" / "track.py"

@@ -19,7 +19,6 @@ from aiayn.tracking.connection import connect
 from aiayn.tracking.live import LiveRun, open_run
 from aiayn.tracking.names import RunIdentity
 
-
 ROW = {"step": 1, "epoch": 0.5, "tokens": 9, "learning_rate": 1e-3, "loss": 2.0, "dev_loss": None}
 
 

@@ -24,7 +24,6 @@ from aiayn.tracking.live import open_run
 from aiayn.tracking.names import RunIdentity, run_params
 from aiayn.tracking.sync import sync
 
-
 Write = Callable[..., None]
 
 
