@@ -29,7 +29,7 @@ from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 VOCABULARY = 8000
-WARM_UP_STEPS = 2
+WARM_UP_STEPS = 8  # until the allocator has seen every shape
 SMALL = Model(
     N=3,
     d_model=256,
