@@ -27,10 +27,9 @@ def main() -> None:
         references = read_references(Path("data/text") / run.task, split)
         hypotheses = read_hypotheses(Path("outputs") / name / f"{split}.hypotheses", references)
         scores = score_split(hypotheses, references.sentences, spec.target)
-        splits[split] = {"set": references.identity} | {
-            measure: score.to_json() for measure, score in scores.items()
-        }
-        metrics[split] = {measure: score.value for measure, score in scores.items()}
+        entries = {measure: score.to_json() for measure, score in scores.items()}
+        splits[split] = {"set": references.identity} | entries
+        metrics[split] = {measure: entry["value"] for measure, entry in entries.items()}
     report = {"run": name, "task": run.task, "model": run.model, "splits": splits}
     for folder, content in (("scores", report), ("metrics", metrics)):
         text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
