@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from aiayn.report.comparison import Comparison, tally
+from aiayn.report.drawing import INK, PAPER
 from aiayn.report.examples import TaskExamples
-from aiayn.report.figures import INK, PAPER
 from aiayn.report.provenance import Provenance
 from aiayn.report.tables import Table
 
