@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.model.checkpoints import average, checkpoints, save_tensors
+from aiayn.model.checkpoints import AVERAGED, average, checkpoints, save_tensors
 
 
 @one_line_errors
@@ -19,7 +19,7 @@ def main() -> None:
     config.load().run(run)
     folder = Path("models", run)
     tensors, metadata = average(checkpoints(folder / "checkpoints"))
-    save_tensors(folder / "averaged.safetensors", tensors, metadata)
+    save_tensors(folder / AVERAGED, tensors, metadata)
 
 
 if __name__ == "__main__":

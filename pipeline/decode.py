@@ -1,4 +1,5 @@
-"""Translate the dev and test sets by beam search (section 6.1). Reads models/RUN, data/bpe/TASK and
+"""Translate by beam search: the dev set with the last checkpoint (section 6.2) and, if the run is
+tested, the test sets with the averaged ones (section 6.1). Reads models/RUN, data/bpe/TASK and
 data/text/TASK; writes outputs/RUN/SPLIT.hypotheses and circumstances/RUN.decode.json."""
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from aiayn import config
 from aiayn.decoding.text import read_sentences, translate, write_sentences
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.model.checkpoints import load_model
+from aiayn.model.checkpoints import load_model, weights_for
 from aiayn.model.device import open_device
 from aiayn.tokens.bpe import Bpe
 
@@ -30,13 +31,14 @@ def main() -> None:
     settings = params.training
     device = open_device(settings.device, settings.precision, d_model=row.d_model)
     bpe = Bpe(Path("data/bpe", run.task, "model.model"))
-    model = load_model(Path("models", name, "averaged.safetensors"), row, bpe.size, device)
-    sources = {split: read_sentences(text / f"{split}.source") for split in task.text.splits}
+    splits = params.splits_of(name)
+    sources = {split: read_sentences(text / f"{split}.source") for split in splits}
     count = sum(map(len, sources.values()))
     begun = time.perf_counter()
     progress = tqdm(total=count, desc=f"decode {name}", unit="sentence", disable=None)
     with replaced_folder(Path("outputs", name)) as folder, progress:
         for split, sentences in sources.items():
+            model = load_model(weights_for(split, Path("models", name)), row, bpe.size, device)
             outputs = translate(model, bpe, sentences, task.decoding, device, progress.update)
             write_sentences(folder / f"{split}.hypotheses", outputs)
     seconds = time.perf_counter() - begun

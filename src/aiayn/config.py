@@ -162,6 +162,14 @@ class Run:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Variations:
+    """Table 3: which task its rows learn, and which model they are variations of."""
+
+    task: str
+    base: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Adam:
     """Section 5.3."""
 
@@ -201,6 +209,8 @@ class Config:
     tasks: Mapping[str, Task]
     models: Mapping[str, Model]
     runs: Mapping[str, Run]
+    tested: tuple[str, ...]
+    variations: Variations
     training: Training
 
     def task(self, name: str) -> Task:
@@ -214,6 +224,11 @@ class Config:
     def model_of(self, run: str) -> Model:
         """The model that a run trains."""
         return self.models[self.run(run).model]
+
+    def splits_of(self, run: str) -> tuple[str, ...]:
+        """The splits that a run decodes: dev and, if it is tested, every test set."""
+        text = self.task(self.run(run).task).text
+        return text.splits if run in self.tested else ("dev",)
 
 
 def load(path: Path = PARAMS) -> Config:
@@ -263,6 +278,10 @@ def _check(config: Config) -> None:
         _known(run.task, config.tasks, f"runs.{name}.task", "task")
         _known(run.model, config.models, f"runs.{name}.model", "model")
         _require(run.seed >= 0, f"runs.{name}.seed", "must not be negative")
+    for name in config.tested:
+        _known(name, config.runs, "tested", "run")
+    _known(config.variations.task, config.tasks, "variations.task", "task")
+    _known(config.variations.base, config.models, "variations.base", "model")
     _check_training(config.training)
 
 

@@ -20,6 +20,7 @@ from aiayn.model.transformer import Transformer
 
 # one entry, because safetensors writes several in no fixed order
 METADATA = "aiayn"
+AVERAGED = "averaged.safetensors"
 
 
 def checkpoint_name(step: int) -> str:
@@ -30,6 +31,24 @@ def checkpoint_name(step: int) -> str:
 def checkpoints(folder: Path) -> list[Path]:
     """Weights in a folder, oldest first."""
     return sorted(folder.glob("step-*.safetensors"))
+
+
+def weights_for(split: str, folder: Path) -> Path:
+    """The weights in models/RUN that decode a split, by the paper's protocols: its last checkpoint
+    for dev (table 3, section 6.2), the averaged ones for a test set (table 2, section 6.1).
+
+    Raises:
+        CheckpointError: there is no checkpoint.
+    """
+    if split != "dev":
+        return folder / AVERAGED
+    saved = checkpoints(folder / "checkpoints")
+    if not saved:
+        raise CheckpointError(
+            f"{folder / 'checkpoints'}: there are no weights. Train first: "
+            f"dvc repro train@{folder.name}"
+        )
+    return saved[-1]
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:

@@ -81,7 +81,7 @@ def _measure(
     metric: BLEU | CHRF, hypotheses: Sequence[str], references: Sequence[str], **preparation: str
 ) -> Score:
     """The metric with a bootstrap interval; `preparation` corrects and completes the signature."""
-    with _seeded():
+    with seeded():
         result = metric.corpus_score(hypotheses, [references], n_bootstrap=RESAMPLES)
     signature = metric.get_signature()
     for key, value in preparation.items():
@@ -112,7 +112,7 @@ class _Chrf(CHRF):
 
 
 @contextmanager
-def _seeded() -> Iterator[None]:
+def seeded() -> Iterator[None]:
     """sacreBLEU takes its seed from the environment alone; scores must not depend on the user's."""
     before = os.environ.get("SACREBLEU_SEED")
     os.environ["SACREBLEU_SEED"] = str(SEED)

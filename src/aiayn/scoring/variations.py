@@ -1,0 +1,127 @@
+"""Table 3's rows beside the model that they vary: perplexity, BLEU, and whether BLEU differs by more
+than another choice of sentences would make it (sacreBLEU's paired bootstrap test).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from sacrebleu import BLEU
+from sacrebleu.significance import PairedTest
+
+from aiayn.config import Config
+from aiayn.errors import ScoreError
+from aiayn.scoring.bleu import RESAMPLES, seeded
+from aiayn.scoring.references import read_hypotheses, read_references
+from aiayn.scoring.score import DECIMALS
+
+SPLIT = "dev"  # section 6.2
+
+
+def compare_variations(config: Config, root: Path = Path()) -> dict[str, Any]:
+    """Every model that learned `variations.task`, over its seeds, as plain data for a file.
+
+    Each run is paired with the base's run of the same seed, or with its first run. `mean` and, with
+    more than one seed, `sd` are over a model's seeds; `p_value` is the chance that a difference at
+    least as large comes from the choice of sentences alone.
+
+    Raises:
+        ScoreError: the base has no run, or a file is missing or damaged.
+    """
+    task, base = config.variations.task, config.variations.base
+    runs = {name: run for name, run in config.runs.items() if run.task == task}
+    references = read_references(root / "data/text" / task, SPLIT)
+    hypotheses = {
+        name: read_hypotheses(root / "outputs" / name / f"{SPLIT}.hypotheses", references)
+        for name in runs
+    }
+    bases = {run.seed: name for name, run in runs.items() if run.model == base}
+    if not bases:
+        raise ScoreError(
+            f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
+            f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
+        )
+    models: dict[str, dict[str, Any]] = {}
+    signature = ""
+    for seed, against in bases.items():
+        group = [
+            name
+            for name, run in runs.items()
+            if bases.get(run.seed, next(iter(bases.values()))) == against
+        ]
+        others = [name for name in group if name != against]
+        signature, found = paired(against, others, hypotheses, references.sentences)
+        for name in group:
+            entry = {"run": name, "perplexity": last_perplexity(root / "history" / f"{name}.csv")}
+            of_model = models.setdefault(runs[name].model, {"seeds": {}})
+            of_model["seeds"][str(runs[name].seed)] = entry | found[name]
+    for entry in models.values():
+        seeds = entry["seeds"].values()
+        for measure in ("perplexity", "bleu"):
+            entry[measure] = _over([seed[measure] for seed in seeds])
+    return {
+        "task": task,
+        "base": base,
+        "split": SPLIT,
+        "set": references.identity,
+        "signature": signature,
+        "models": models,
+    }
+
+
+def paired(
+    base: str,
+    others: Sequence[str],
+    hypotheses: Mapping[str, Sequence[str]],
+    references: Sequence[str],
+) -> tuple[str, dict[str, dict[str, float]]]:
+    """sacreBLEU's paired bootstrap test of each of `others` against `base`.
+
+    Returns:
+        The signature, and by system its `bleu`, and, for all but the base, `difference` (its BLEU
+        less the base's) and `p_value`.
+    """
+    if not others:
+        metric = BLEU()
+        score = metric.corpus_score(list(hypotheses[base]), [list(references)]).score
+        return str(metric.get_signature()), {base: {"bleu": round(score, DECIMALS)}}
+    systems = [(name, list(hypotheses[name])) for name in (base, *others)]
+    with seeded():
+        signatures, results = PairedTest(
+            systems, {"BLEU": BLEU()}, [list(references)], test_type="bs", n_samples=RESAMPLES
+        )()
+    scores = dict(zip(results["System"], results["BLEU"], strict=True))
+    reference = scores[base]
+    found: dict[str, dict[str, float]] = {base: {"bleu": round(reference.score, DECIMALS)}}
+    for name in others:
+        found[name] = {
+            "bleu": round(scores[name].score, DECIMALS),
+            "difference": round(scores[name].score - reference.score, DECIMALS),
+            "p_value": round(scores[name].p_value, 4),
+        }
+    return str(signatures["BLEU"]), found
+
+
+def last_perplexity(path: Path) -> float:
+    """The dev perplexity of a run's last checkpoint, from its history.
+
+    Raises:
+        ScoreError: the file is missing or is not a history.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return float([row["dev_perplexity"] for row in csv.DictReader(file)][-1])
+    except (OSError, KeyError, IndexError, ValueError, TypeError) as error:
+        raise ScoreError(
+            f"{path}: tells no last dev perplexity. Train again: dvc repro -f train@{path.stem}."
+        ) from error
+
+
+def _over(values: Sequence[float]) -> dict[str, float]:
+    """Mean and, of more than one value, standard deviation."""
+    spread = {"sd": round(stdev(values), 4)} if len(values) > 1 else {}
+    return {"mean": round(mean(values), 4)} | spread
