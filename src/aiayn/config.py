@@ -193,6 +193,53 @@ class Training:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LayerSizes:
+    """n positions, width d, kernel k, neighbourhood r: the letters of table 1."""
+
+    n: int
+    d: int
+    k: int
+    r: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Values of the same four sizes."""
+
+    n: tuple[int, ...]
+    d: tuple[int, ...]
+    k: tuple[int, ...]
+    r: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperModels:
+    """Table 3's rows as the paper has them, and the paper's vocabulary."""
+
+    vocabulary: int
+    models: Mapping[str, Model]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profiling:
+    """Where table 1's layers and the models are measured.
+
+    FLOPs are counted over `counts`, one size at a time with the others `fixed`; chains of
+    operations, path lengths and times over grids of their own. `heads` is h of all attention
+    layers, `sentence_pieces` the length of both sides at which a model's FLOPs are counted.
+    """
+
+    heads: int
+    counts: Grid
+    fixed: LayerSizes
+    chains: Grid
+    paths: Grid
+    clocks: Grid
+    sentence_pieces: int
+    paper: PaperModels
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
     """All of params.yaml."""
 
@@ -202,6 +249,7 @@ class Config:
     models: Mapping[str, Model]
     runs: Mapping[str, Run]
     training: Training
+    profiling: Profiling
 
     def task(self, name: str) -> Task:
         """The task of that name. Raises ConfigError with the nearest name."""
@@ -264,6 +312,7 @@ def _check(config: Config) -> None:
         _known(run.model, config.models, f"runs.{name}.model", "model")
         _require(run.seed >= 0, f"runs.{name}.seed", "must not be negative")
     _check_training(config.training)
+    _check_profiling(config.profiling)
 
 
 def _check_task(name: str, task: Task, catalogue: Catalogue) -> None:
@@ -315,6 +364,34 @@ def _check_training(training: Training) -> None:
         f"small for one sentence of max_length {training.max_length}; raise it, or use fewer "
         "micro_batches",
     )
+
+
+def _check_profiling(profiling: Profiling) -> None:
+    for name in ("heads", "sentence_pieces"):
+        _positive(f"profiling.{name}", getattr(profiling, name))
+    _positive("profiling.paper.vocabulary", profiling.paper.vocabulary)
+    for size, value in vars(profiling.fixed).items():
+        _positive(f"profiling.fixed.{size}", value)
+    for name in ("counts", "chains", "paths", "clocks"):
+        for size, values in vars(getattr(profiling, name)).items():
+            key = f"profiling.{name}.{size}"
+            fitted = size == "n" or name == "counts" or (name == "paths" and size != "d")
+            _require(len(set(values)) >= 1 + fitted, key, "has too few sizes to measure")
+            _require(min(values) > 1, key, "must be above 1")
+            _require(size != "k" or all(k % 2 for k in values), key, "must be odd, to be centred")
+            _require(
+                size != "d" or all(d % profiling.heads == 0 for d in values),
+                key,
+                f"must be multiples of profiling.heads, {profiling.heads}",
+            )
+    _require(
+        profiling.fixed.d % profiling.heads == 0,
+        "profiling.fixed.d",
+        "must be a multiple of profiling.heads",
+    )
+    _require(profiling.fixed.k % 2 == 1, "profiling.fixed.k", "must be odd, to be centred")
+    for name, model in profiling.paper.models.items():
+        _check_model(f"profiling.paper.models.{name}", model)
 
 
 def _require(holds: bool, key: str, complaint: str) -> None:
