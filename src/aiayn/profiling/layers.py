@@ -23,7 +23,7 @@ from aiayn.profiling.stacks import STACKS
 # fvcore's tracer cannot shape a convolution without data, torch's counter sees nothing in the CPU's
 # fused attention and LSTM
 COUNTED_ON_CPU = frozenset({"convolutional", "dilated", "separable"})
-MAP_POSITIONS, MAP_LAYERS = 24, 3
+MAP_POSITIONS, MAP_LAYERS = 16, 3
 HEADS = 2  # of the stacks: reach does not depend on it
 
 Json = dict[str, Any]
