@@ -372,11 +372,13 @@ def _check_profiling(profiling: Profiling) -> None:
     _positive("profiling.paper.vocabulary", profiling.paper.vocabulary)
     for size, value in vars(profiling.fixed).items():
         _positive(f"profiling.fixed.{size}", value)
+    fitted = {("counts", size) for size in "ndkr"} | {("paths", size) for size in "nkr"}
+    fitted |= {("chains", "n")}
     for name in ("counts", "chains", "paths", "clocks"):
         for size, values in vars(getattr(profiling, name)).items():
             key = f"profiling.{name}.{size}"
-            fitted = size == "n" or name == "counts" or (name == "paths" and size != "d")
-            _require(len(set(values)) >= 1 + fitted, key, "has too few sizes to measure")
+            is_fitted = (name, size) in fitted
+            _require(len(set(values)) >= (4 if is_fitted else 1), key, "has too few values to fit")
             _require(min(values) > 1, key, "must be above 1")
             _require(size != "k" or all(k % 2 for k in values), key, "must be odd, to be centred")
             _require(

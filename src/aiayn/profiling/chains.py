@@ -34,5 +34,5 @@ def _computes(node: Node) -> bool:
     is_view = any(result.alias_info is not None for result in target._schema.returns)
     # without views, torch names what stands in for them and for writes by these endings
     return not is_view and not target.overloadpacket.__name__.endswith(
-        ("_copy", "_scatter", "clone")
+        ("copy", "_scatter", "clone")
     )

@@ -6,8 +6,7 @@ did; a count takes what the model's matrix products need, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
 from aiayn.report.paper import Cost, Paper
@@ -24,18 +23,10 @@ LEAD = (
 )
 
 
-@dataclass(frozen=True)
-class TrainingCost:
-    """FLOPs of a training by counting, forward and backward; `source` is where its rates stand."""
-
-    flops: float
-    source: str
-
-
 def counted_costs(
     config: Config, models: ModelsProfile | None, histories: Mapping[str, History | None]
-) -> dict[str, TrainingCost]:
-    """Of every run that has a history: target pieces x the FLOPs of a source and a target piece.
+) -> dict[str, float]:
+    """FLOPs of every run that has a history: target pieces x what a source and a target piece cost.
 
     A history counts target pieces; as many source pieces are taken for granted, as batches hold
     about as many of either (section 5.1).
@@ -45,17 +36,14 @@ def counted_costs(
         run = config.run(name)
         model = models.models.get(run.model, {}).get(run.task) if models else None
         if model and history and history.tokens:
-            pieces = history.tokens[-1]
-            costs[name] = TrainingCost(_flops(model, pieces), f"{model.source}.training_flops")
+            costs[name] = _flops(model, history.tokens[-1])
     return costs
 
 
-def paper_cost(paper: Paper, models: ModelsProfile, row: str) -> TrainingCost:
-    """Of the paper's own training: its steps x its pieces a step, of either side."""
+def paper_cost(paper: Paper, models: ModelsProfile, row: str) -> float:
+    """FLOPs of the paper's own training: its steps x its pieces a step, of either side."""
     steps = {**paper.table_3["base"].columns, **paper.table_3[row].columns}["steps"].value
-    model = models.paper[row]
-    flops = _flops(model, steps * paper.table_2_cost.pieces_a_step)
-    return TrainingCost(flops, f"{model.source}.training_flops")
+    return _flops(models.paper[row], steps * paper.table_2_cost.pieces_a_step)
 
 
 def estimate(cost: Cost, *, hours: float, devices: int, device: str) -> float | None:
@@ -70,6 +58,41 @@ def estimate(cost: Cost, *, hours: float, devices: int, device: str) -> float | 
         if gpu in device:
             return hours * SECONDS_AN_HOUR * devices * rate.value * 1e12
     return None
+
+
+def estimates(paper: Paper, facts: Mapping[str, Mapping[str, Mapping[str, str]]]) -> Table:
+    """The paper's method for our runs. It goes by the clock, so it is a circumstance, no result.
+
+    Args:
+        facts: what `read_circumstances` gives, by run.
+    """
+    rows = []
+    for run, stages in facts.items():
+        train = stages.get("train", {})
+        if not {"seconds", "processes", "device"} <= train.keys():
+            rows.append(Row((Cell(run), Cell("not run", tone="quiet", span=3))))
+            continue
+        hours = float(train["seconds"]) / SECONDS_AN_HOUR
+        flops = estimate(
+            paper.table_2_cost,
+            hours=hours,
+            devices=int(train["processes"]),
+            device=train["device"],
+        )
+        text = rounded(flops) if flops is not None else "not applicable"
+        device = Cell(train["device"], detail=f"{train['processes']} processes")
+        rows.append(Row((Cell(run), Cell(f"{hours:.2f}"), device, Cell(text))))
+    rates = ", ".join(
+        f"{gpu} {tf.text}" for gpu, tf in paper.table_2_cost.sustained_teraflops.items()
+    )
+    return Table(
+        "Training cost by the paper's estimate",
+        ("Run", "Hours", "Device", "Hours × devices × rate, FLOPs"),
+        "lrlr",
+        tuple(rows),
+        (("", f"Footnote 5 assumes rates of four GPUs alone, in TFLOPS: {rates}."),),
+        key="estimates",
+    )
 
 
 def _flops(model: ModelCost, pieces_a_side: float) -> float:
@@ -111,8 +134,8 @@ def _training(paper: Paper, models: ModelsProfile) -> Table:
                     Cell(paper.table_2[row].name),
                     Cell(power_of_ten(printed.text)),
                     Cell(rounded(reckoned), detail=f"{hours.text} h × {cost.gpus} {cost.gpu}"),
-                    _cost_cell(counted),
-                    Cell(f"{counted.flops / printed.value:.0%}"),
+                    Cell(rounded(counted)),
+                    Cell(f"{counted / printed.value:.0%}"),
                 )
             )
         )
@@ -135,46 +158,58 @@ def _training(paper: Paper, models: ModelsProfile) -> Table:
     )  # fmt: skip
 
 
-def _cost_cell(cost: TrainingCost) -> Cell:
-    return Cell(
-        rounded(cost.flops),
-        sources=(f"{cost.source}.source", f"{cost.source}.target"),
-        run="profile_models",
-    )
-
-
 def _parameters(paper: Paper, config: Config, models: ModelsProfile) -> Table:
     rows = []
+    ranges = dict(_vocabularies(paper, config, models))
     for key, counted in models.paper.items():
         printed = paper.table_3[key].parameters_millions
-        width = config.profiling.paper.models[key].d_model
-        pieces = EMPTY
-        if printed:
-            low, high = (_pieces_for(counted, width, printed.value + by) for by in (-0.5, 0.5))
-            pieces = f"{low / 1000:.1f}K to {high / 1000:.1f}K"
-        ours = Cell(
-            f"{counted.parameters:,}",
-            sources=(f"{counted.source}.parameters",),
-            run="profile_models",
-        )
-        cells = (Cell(key), Cell(printed.text if printed else EMPTY), ours, Cell(pieces))
-        rows.append(Row(cells))
+        ours = Cell(f"{counted.parameters:,}", sources=(f"{counted.source}.parameters",))
+        pieces = _thousands(ranges[key]) if key in ranges else EMPTY
+        rows.append(Row((Cell(key), Cell(printed.text if printed else EMPTY), ours, Cell(pieces))))
+    most = _agreeing(ranges)
+    against = ", ".join(key for key in ranges if key not in most)
+    common = max(ranges[key][0] for key in most), min(ranges[key][1] for key in most)
     return Table(
         f"Parameters of table 3's rows over {models.paper['base'].vocabulary:,} pieces",
         ("Row", "Paper, millions", "Counted", "Pieces that give the printed figure"),
         "lrrr",
         tuple(rows),
         (
+            ("", f"{_thousands(common)} pieces give every printed figure but that of {against}, "
+             "which the rest of the column contradicts."),
             ("", paper.notes["table_3"]["parameters_millions"]),
             ("", paper.notes["table_3"]["B.d_v"]),
         ),
         key="parameters",
+    )  # fmt: skip
+
+
+def _vocabularies(
+    paper: Paper, config: Config, models: ModelsProfile
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    """By row, from how many to how many pieces would round to the printed parameters."""
+    for key, counted in models.paper.items():
+        printed = paper.table_3[key].parameters_millions
+        if printed:
+            width = config.profiling.paper.models[key].d_model
+            body = counted.parameters - counted.vocabulary * width
+            low, high = ((printed.value + by) * 1e6 - body for by in (-0.5, 0.5))
+            yield key, (low / width, high / width)
+
+
+def _agreeing(ranges: Mapping[str, tuple[float, float]]) -> set[str]:
+    """The most rows that one vocabulary satisfies."""
+    return max(
+        (
+            {key for key, (low, high) in ranges.items() if low <= pieces <= high}
+            for pieces, _ in ranges.values()
+        ),
+        key=len,
     )
 
 
-def _pieces_for(counted: ModelCost, width: int, millions: float) -> float:
-    """The vocabulary at which the model would have so many parameters."""
-    return counted.vocabulary + (millions * 1e6 - counted.parameters) / width
+def _thousands(pieces: tuple[float, float]) -> str:
+    return f"{pieces[0] / 1000:.1f}K to {pieces[1] / 1000:.1f}K"
 
 
 def _pieces(models: ModelsProfile) -> Table:
@@ -188,18 +223,17 @@ def _pieces(models: ModelsProfile) -> Table:
     rows = []
     for name, cost in named:
         cells = [
-            Cell(
-                f"{getattr(cost, kind)[side]:,}",
-                sources=(f"{cost.source}.{kind}.{side}",),
-                run="profile_models",
-            )
+            Cell(f"{getattr(cost, kind)[side]:,}", sources=(f"{cost.source}.{kind}.{side}",))
             for kind in ("forward_flops", "training_flops")
             for side in ("source", "target")
         ]
         rows.append(Row((Cell(name), Cell(f"{cost.vocabulary:,}"), *cells)))
     return Table(
         f"FLOPs a piece, in sentences of {models.sentence_pieces} pieces a side",
-        ("Model", "Pieces", "Forward, source", "Forward, target", "Training, source", "Training, target"),
+        (
+            "Model", "Pieces",
+            "Forward, source", "Forward, target", "Training, source", "Training, target",
+        ),
         "lrrrrr",
         tuple(rows),
         (("", "A multiply-add is two FLOPs; fvcore, torch and the closed formula are equal."),),
@@ -208,29 +242,28 @@ def _pieces(models: ModelsProfile) -> Table:
 
 
 def _findings(paper: Paper, models: ModelsProfile | None) -> tuple[Finding, ...]:
-    """Whether counting at the paper's vocabulary gives its parameters, to the printed million."""
-    findings = []
-    for key, row in paper.table_3.items():
-        if row.parameters_millions is None:
-            continue
-        counted = models.paper.get(key) if models else None
-        cell, verdict = None, Verdict.NOT_RUN
-        if counted:
-            millions = counted.parameters / 1e6
-            same = round(millions) == row.parameters_millions.value
-            verdict = Verdict.REPRODUCED if same else Verdict.DIFFERS
-            source = f"{counted.source}.parameters"
-            cell = Cell(f"{millions:.1f}", sources=(source,), run="profile_models")
-        findings.append(
-            Finding(
-                what=f"Table 3, {key}: parameters in millions, {row.group}",
-                paper=row.parameters_millions.text,
-                ours=cell,
-                verdict=verdict,
-                reasons=() if cell else ("not counted yet",),
-            )
-        )
-    return tuple(findings)
+    """Whether base and big have the printed millions of parameters at the paper's vocabulary."""
+    return tuple(_finding(paper, models, row) for row in paper.table_2_cost.hours)
+
+
+def _finding(paper: Paper, models: ModelsProfile | None, row: str) -> Finding:
+    printed = paper.table_3[row].parameters_millions
+    if printed is None:
+        raise ValueError(f"table 3 prints no parameters of {row}")
+    cell, verdict = None, Verdict.NOT_RUN
+    if models:
+        counted = models.paper[row]
+        millions = counted.parameters / 1e6
+        cell = Cell(f"{millions:.1f}", sources=(f"{counted.source}.parameters",))
+        same = round(millions) == printed.value
+        verdict = Verdict.REPRODUCED if same else Verdict.DIFFERS
+    return Finding(
+        what=f"{paper.table_2[row].name}: millions of parameters",
+        paper=printed.text,
+        ours=cell,
+        verdict=verdict,
+        reasons=() if cell else ("not counted yet",),
+    )
 
 
 FIELDS = (

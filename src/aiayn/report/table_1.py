@@ -24,7 +24,8 @@ LEAD = (
 )
 COUNTING = (
     "A multiply-add is two FLOPs. fvcore's count (doubled: it takes a multiply-add as one), that "
-    "of torch's FlopCounterMode and the closed formula are equal at every size, or the measuring stage stops. "
+    "of torch's FlopCounterMode and the closed formula are equal at every size; if not, the stage "
+    "that measures stops. "
     "Table 1's term is what its formula speaks of: for attention Q K and the weights times V, "
     "without the four projections, which the whole layer adds."
 )
@@ -121,12 +122,7 @@ def _power_cell(exponents: Mapping[str, Fitted]) -> Cell:
     errors = [f"±{fit.standard_error:.4f}" for fit in exponents.values()]
     values = [f"{fit.source}.value" for fit in exponents.values()]
     spreads = [f"{fit.source}.standard_error" for fit in exponents.values()]
-    return Cell(
-        " · ".join(powers),
-        detail=", ".join(errors),
-        sources=(*values, *spreads),
-        run="profile_layers",
-    )
+    return Cell(" · ".join(powers), detail=", ".join(errors), sources=(*values, *spreads))
 
 
 def _chain_cell(chain: Chain) -> Cell:
@@ -136,7 +132,7 @@ def _chain_cell(chain: Chain) -> Cell:
     if _grows(chain):
         text = f"{slope.value:g} n + {text}"
         sources.insert(0, f"{slope.source}.value")
-    return Cell(text, sources=tuple(sources), run="profile_layers")
+    return Cell(text, sources=tuple(sources))
 
 
 def _size(name: str) -> str:
@@ -223,7 +219,6 @@ def _fit_cell(fit: Fitted) -> Cell:
         f"{fit.value:.4f}".replace("-", MINUS),
         detail=f"±{fit.standard_error:.4f}",
         sources=(f"{fit.source}.value", f"{fit.source}.standard_error"),
-        run="profile_layers",
     )
 
 
@@ -250,7 +245,6 @@ def _counts(profile: LayersProfile) -> Table:
                     Cell(
                         f"{getattr(points[n, d], part):,}",
                         sources=(f"{points[n, d].source}.{part}",),
-                        run="profile_layers",
                     )
                     for n in lengths
                 ]
