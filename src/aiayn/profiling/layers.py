@@ -104,12 +104,12 @@ def _counts(name: str, kind: LayerType, spec: Profiling) -> Json:
 def _grid(kind: LayerType, spec: Profiling) -> Iterator[Sizes]:
     """Each size over its values while the others are fixed.
 
-    For table 1's own rows n runs at the wider widths too; the others' longest n is left out, as
-    tracing a thousand steps of an LSTM takes seconds.
+    For table 1's own rows n runs at the wider widths too; the others have its three shortest
+    values alone, as tracing a thousand steps of an LSTM takes seconds.
     """
     fixed, grid = Sizes(**asdict(spec.fixed), h=spec.heads), spec.counts
     widths = [d for d in grid.d if d > fixed.d] if kind.in_table else []
-    lengths = grid.n if kind.in_table else sorted(grid.n)[:-1]
+    lengths = grid.n if kind.in_table else sorted(grid.n)[:3]
     points = [replace(fixed, n=n, d=d) for d in (fixed.d, *widths) for n in lengths]
     for size in kind.exponents:
         if size != "n":

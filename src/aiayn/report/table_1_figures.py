@@ -96,12 +96,14 @@ def _log_log(
 ) -> str:
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
-        for place, (name, x, y) in enumerate(lines):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for name, x, y in lines:
+            place = list(NAMES).index(name)  # a layer looks the same in every figure
             dash = DASHES[place % len(DASHES)]
             colour = PALETTE[place % len(PALETTE)]
             axes.plot(x, y, label=NAMES[name], color=colour, linestyle=dash, marker=".")
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+            axes.set_xticks(x)
         if upright is not None:
             axes.axvline(upright, color=INK, linewidth=0.8, alpha=0.6)
             axes.annotate(
@@ -150,7 +152,8 @@ def _reachability(profile: LayersProfile) -> Figure:
         name="table_1_reachability",
         title="Who depends on whom",
         caption="Dark: the output position depends on the input position after so many stacked "
-        "layers (of the recurrence: steps of time). From the layers' Jacobians; kernel "
+        "layers; of the recurrence, to where the inputs have got after so many steps of time. From "
+        "the layers' Jacobians; kernel "
         f"k = {profile.map_sizes['k']}, neighbourhood r = {profile.map_sizes['r']}.",
         svg=drawn.svg,
         records=records,
