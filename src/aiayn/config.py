@@ -201,6 +201,53 @@ class Training:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LayerSizes:
+    """n positions, width d, kernel k, neighbourhood r: the letters of table 1."""
+
+    n: int
+    d: int
+    k: int
+    r: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Values of the same four sizes."""
+
+    n: tuple[int, ...]
+    d: tuple[int, ...]
+    k: tuple[int, ...]
+    r: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperModels:
+    """Table 3's rows as the paper has them, and the paper's vocabulary."""
+
+    vocabulary: int
+    models: Mapping[str, Model]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profiling:
+    """Where table 1's layers and the models are measured.
+
+    FLOPs are counted over `counts`, one size at a time with the others `fixed`; chains of
+    operations, path lengths and times over grids of their own. `heads` is h of all attention
+    layers, `sentence_pieces` the length of both sides at which a model's FLOPs are counted.
+    """
+
+    heads: int
+    counts: Grid
+    fixed: LayerSizes
+    chains: Grid
+    paths: Grid
+    clocks: Grid
+    sentence_pieces: int
+    paper: PaperModels
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
     """All of params.yaml."""
 
@@ -212,6 +259,7 @@ class Config:
     tested: tuple[str, ...]
     variations: Variations
     training: Training
+    profiling: Profiling
 
     def task(self, name: str) -> Task:
         """The task of that name. Raises ConfigError with the nearest name."""
@@ -283,6 +331,7 @@ def _check(config: Config) -> None:
     _known(config.variations.task, config.tasks, "variations.task", "task")
     _known(config.variations.base, config.models, "variations.base", "model")
     _check_training(config.training)
+    _check_profiling(config.profiling)
 
 
 def _check_task(name: str, task: Task, catalogue: Catalogue) -> None:
@@ -334,6 +383,36 @@ def _check_training(training: Training) -> None:
         f"small for one sentence of max_length {training.max_length}; raise it, or use fewer "
         "micro_batches",
     )
+
+
+def _check_profiling(profiling: Profiling) -> None:
+    for name in ("heads", "sentence_pieces"):
+        _positive(f"profiling.{name}", getattr(profiling, name))
+    _positive("profiling.paper.vocabulary", profiling.paper.vocabulary)
+    for size, value in vars(profiling.fixed).items():
+        _positive(f"profiling.fixed.{size}", value)
+    fitted = {("counts", size) for size in "ndkr"} | {("paths", size) for size in "nkr"}
+    fitted |= {("chains", "n")}
+    for name in ("counts", "chains", "paths", "clocks"):
+        for size, values in vars(getattr(profiling, name)).items():
+            key = f"profiling.{name}.{size}"
+            is_fitted = (name, size) in fitted
+            _require(len(set(values)) >= (4 if is_fitted else 1), key, "has too few values to fit")
+            _require(min(values) > 1, key, "must be above 1")
+            _require(size != "k" or all(k % 2 for k in values), key, "must be odd, to be centred")
+            _require(
+                size != "d" or all(d % profiling.heads == 0 for d in values),
+                key,
+                f"must be multiples of profiling.heads, {profiling.heads}",
+            )
+    _require(
+        profiling.fixed.d % profiling.heads == 0,
+        "profiling.fixed.d",
+        "must be a multiple of profiling.heads",
+    )
+    _require(profiling.fixed.k % 2 == 1, "profiling.fixed.k", "must be odd, to be centred")
+    for name, model in profiling.paper.models.items():
+        _check_model(f"profiling.paper.models.{name}", model)
 
 
 def _require(holds: bool, key: str, complaint: str) -> None:

@@ -32,6 +32,10 @@ class ScoreError(AiaynError):
     """A score cannot be computed from what was given, or a score file is not what was expected."""
 
 
+class ProfileError(AiaynError):
+    """A cost cannot be counted, or a profile is not what was expected."""
+
+
 P = ParamSpec("P")
 
 

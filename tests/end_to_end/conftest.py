@@ -23,6 +23,7 @@ OUTPUTS = (
     "models",
     "history",
     "circumstances",
+    "profiles",
     "outputs",
     "scores",
     "metrics",
@@ -75,6 +76,13 @@ models:
 
 runs:
   en-de.base: {task: en-de, model: base, seed: 1}
+
+profiling:
+  counts: {n: [4, 8, 16, 32], d: [16, 32, 64, 128], k: [3, 5, 7, 9], r: [2, 4, 8, 16]}
+  fixed: {n: 8, d: 16, k: 3, r: 4}
+  chains: {n: [2, 3, 4, 5]}
+  paths: {n: [8, 16, 24, 32], k: [3, 5, 7, 9], r: [2, 4, 6, 8]}
+  clocks: {n: [4, 8], d: [16]}
 
 training:
   batch_tokens: 512

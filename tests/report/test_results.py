@@ -73,7 +73,9 @@ def test_what_is_no_score_file_is_one_clear_line(tmp_path: Path, content: str) -
 
 
 def test_a_history_holds_dev_values_where_there_was_a_validation(tmp_path: Path) -> None:
-    text = "step,learning_rate,loss,dev_perplexity\n10,0.001,5.5,\n20,0.002,4.5,90.5\n"
+    text = (
+        "step,tokens,learning_rate,loss,dev_perplexity\n10,900,0.001,5.5,\n20,1800,0.002,4.5,90.5\n"
+    )
     history = read_history(write(tmp_path / "r.csv", text))
     assert history is not None
     assert (history.step, history.loss) == ((10, 20), (5.5, 4.5))
@@ -81,7 +83,7 @@ def test_a_history_holds_dev_values_where_there_was_a_validation(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "text", ["step,loss\n1,2\n", "step,learning_rate,loss,dev_perplexity\nx,1,1,\n"]
+    "text", ["step,loss\n1,2\n", "step,tokens,learning_rate,loss,dev_perplexity\nx,1,1,1,\n"]
 )
 def test_a_broken_history_is_one_clear_line(tmp_path: Path, text: str) -> None:
     path = write(tmp_path / "en-fr.big.csv", text)

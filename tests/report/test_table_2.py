@@ -131,7 +131,7 @@ def test_a_run_that_does_not_exist_or_has_no_scores_says_so(
     assert [row.cells[1].text for row in measured.rows] == ["not run"] * 3
     ours = [row for row in printed.rows if row.tone == "ours"]
     assert [[cell.text for cell in row.cells[2:]] for row in ours] == [
-        ["not run", "not run", "not counted yet"]
+        ["not run", "not run", "–", "–"]
     ] * 2
 
 
@@ -187,3 +187,27 @@ def test_records_keep_figures_of_different_sets_apart(judged: tuple[Config, Scor
     gap = [line for line in lines if line["run"] == "en-de.big"]
     assert [(line["value"], line["verdict"]) for line in gap] == [("", "not run at this scale")]
     assert all(line["test_set"] for line in lines)
+
+
+def test_a_cost_stands_beside_the_papers_only_where_the_training_is_the_papers(
+    judged: tuple[Config, Scores],
+    tmp_path: Path,
+    load: Load,
+    toy: dict[str, Any],
+    scores_file: Callable[..., dict[str, Any]],
+) -> None:
+    costs = {"en-de.base": 9.54e17, "en-fr.big": 9.7e18}
+
+    def shown(config: Config, scores: Scores) -> tuple[list[list[str]], list[str]]:
+        printed, _, measured = table_2(PAPER, config, scores, compare(PAPER, config, scores), costs)
+        ours = [[c.text for c in row.cells[4:]] for row in printed.rows if row.tone == "ours"]
+        return ours, [row.cells[-1].text for row in measured.rows]
+
+    ours, measured = shown(*judged)
+    assert ours == [["9.5·10¹⁷", "–"], ["–", "9.7·10¹⁸"]]
+    assert measured == ["9.5·10¹⁷", "–", "–", "9.7·10¹⁸"]
+    config = load(toy)
+    (tmp_path / "toy").mkdir()
+    ours, measured = shown(config, scored(tmp_path / "toy", config, 3003, scores_file))
+    assert ours == [["–", "–"]] * 2
+    assert measured == ["9.5·10¹⁷", "–", "–", "9.7·10¹⁸"]

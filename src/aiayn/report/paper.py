@@ -86,6 +86,20 @@ class BleuRow:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """How the paper reckons training cost: hours x `gpus` x the rate of its `gpu` (footnote 5).
+
+    `hours` go by row; `pieces_a_step` are those of each side (section 5.1).
+    """
+
+    sustained_teraflops: Mapping[str, Printed]
+    gpu: str
+    gpus: int
+    hours: Mapping[str, Printed]
+    pieces_a_step: int
+
+
+@dataclass(frozen=True)
 class VariationRow:
     """A row of table 3; `columns` are the cells of the model that the row prints."""
 
@@ -115,6 +129,7 @@ class Paper:
     table_1: Mapping[str, LayerRow]
     table_2: Mapping[str, BleuRow]
     table_2_columns: Mapping[str, Column]
+    table_2_cost: Cost
     table_3: Mapping[str, VariationRow]
     table_3_test_set: EvaluationSet
     table_4: Mapping[str, ParserRow]
@@ -143,6 +158,7 @@ def load_paper(path: Path = PAPER) -> Paper:
             key: _bleu_row(row, columns, table_3) for key, row in data["table_2"]["rows"].items()
         },
         table_2_columns=columns,
+        table_2_cost=_cost(data["table_2"]["cost"]),
         table_3=table_3,
         table_3_test_set=_test_set(data["table_3"]["test_set"]),
         table_4={
@@ -164,6 +180,16 @@ def _bleu_row(
         flops=_printed(row.get("flops", {})),
         flops_of_both=Printed(both) if both else None,
         models={column: _required(model, column, table_3) for column in columns} if model else {},
+    )
+
+
+def _cost(data: Mapping[str, Any]) -> Cost:
+    return Cost(
+        sustained_teraflops=_printed(data["sustained_teraflops"]),
+        gpu=data["gpu"],
+        gpus=int(data["gpus"]),
+        hours=_printed(data["hours"]),
+        pieces_a_step=int(data["pieces_a_step"]),
     )
 
 

@@ -74,13 +74,17 @@ def _scored(entry: Mapping[str, Any], place: str) -> ScoredSplit:
 
 @dataclass(frozen=True)
 class History:
-    """A training curve. Columns run side by side; the dev ones hold the validated steps alone."""
+    """A training curve. Columns run side by side; the dev ones hold the validated steps alone.
+
+    `tokens` are the real target pieces trained on so far.
+    """
 
     step: tuple[int, ...]
     learning_rate: tuple[float, ...]
     loss: tuple[float, ...]
     dev_step: tuple[int, ...]
     dev_perplexity: tuple[float, ...]
+    tokens: tuple[int, ...] = ()
 
 
 def read_history(path: Path) -> History | None:
@@ -96,6 +100,7 @@ def read_history(path: Path) -> History | None:
         validated = [row for row in rows if row["dev_perplexity"]]
         return History(
             step=tuple(int(row["step"]) for row in rows),
+            tokens=tuple(int(row["tokens"]) for row in rows),
             learning_rate=tuple(float(row["learning_rate"]) for row in rows),
             loss=tuple(float(row["loss"]) for row in rows),
             dev_step=tuple(int(row["step"]) for row in validated),

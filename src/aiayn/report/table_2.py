@@ -6,12 +6,19 @@ from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
 from aiayn.report.comparison import Comparison, Scores
+from aiayn.report.costs import rounded
 from aiayn.report.paper import BleuRow, Paper
 from aiayn.report.results import Measured, ScoredSplit
 from aiayn.report.tables import EMPTY, Cell, Row, Table, power_of_ten, signed
 from aiayn.report.verdict import TOLERANCE_BLEU
 
-NOT_COUNTED = "not counted yet"
+COUNTED = (
+    "Training FLOPs of ours are counted: the matrix products of forward and backward pass for each "
+    "source and target piece (profiles/models.json), times the target pieces trained on "
+    "(history/), with as many source pieces taken for granted. The paper's costs are hours × GPUs "
+    "× an assumed rate, two to three times the count of the same training: compare ours with ours."
+)
+NO_COSTS: Mapping[str, float] = {}
 PROTOCOL = (
     "The paper's protocol: cased BLEU over Moses tokens as multi-bleu.perl counts it, with German "
     "compounds split as in the authors' script; for French the authors' script is not known, and "
@@ -37,17 +44,27 @@ MULTI30K = (
 
 
 def table_2(
-    paper: Paper, config: Config, scores: Scores, comparisons: tuple[Comparison, ...]
+    paper: Paper,
+    config: Config,
+    scores: Scores,
+    comparisons: tuple[Comparison, ...],
+    costs: Mapping[str, float] = NO_COSTS,
 ) -> tuple[Table, ...]:
-    """The paper's layout with ours beneath, the comparison cell by cell, and all that was run."""
+    """The paper's layout with ours beneath, the comparison cell by cell, and all that was run.
+
+    Args:
+        costs: counted training FLOPs by run (report/costs.py); a run without them shows none.
+    """
     return (
-        _as_printed(paper, comparisons),
+        _as_printed(paper, comparisons, costs),
         _compared(comparisons),
-        _measured(paper, config, scores),
+        _measured(paper, config, scores, costs),
     )
 
 
-def _as_printed(paper: Paper, comparisons: tuple[Comparison, ...]) -> Table:
+def _as_printed(
+    paper: Paper, comparisons: tuple[Comparison, ...], costs: Mapping[str, float]
+) -> Table:
     rows: list[Row] = []
     notes = paper.notes["table_2"]
     for key, printed in paper.table_2.items():
@@ -56,8 +73,11 @@ def _as_printed(paper: Paper, comparisons: tuple[Comparison, ...]) -> Table:
         ours = {item.pair: item for item in comparisons if item.row == key}
         if ours:
             cells = [_verdict_cell(item) for item in ours.values()]
-            cost = Cell(NOT_COUNTED, span=len(ours), tone="quiet")
-            rows.append(Row((Cell(printed.name), Cell("ours"), *cells, cost), "ours"))
+            # a cost stands beside the paper's only where the training is the paper's
+            cells += [
+                _cost_cell(costs.get(item.run) if item.ours else None) for item in ours.values()
+            ]
+            rows.append(Row((Cell(printed.name), Cell("ours"), *cells), "ours"))
     headings = [column.heading for column in paper.table_2_columns.values()]
     return Table(
         "Table 2, with ours beneath",
@@ -73,6 +93,7 @@ def _as_printed(paper: Paper, comparisons: tuple[Comparison, ...]) -> Table:
             *(("a", note) for key, note in notes.items() if ".bleu." in key),
             ("", f"{paper.about['table_2']} Source of all published figures: {paper.source}."),
             ("", notes["flops"]),
+            ("", COUNTED),
         ),
         key="table-2",
     )
@@ -118,7 +139,7 @@ def _comparison_cells(item: Comparison) -> Iterator[Cell]:
     yield _score_cell(item.sacrebleu, item.run)
 
 
-def _measured(paper: Paper, config: Config, scores: Scores) -> Table:
+def _measured(paper: Paper, config: Config, scores: Scores, costs: Mapping[str, float]) -> Table:
     return Table(
         f"Measured at the scale {config.scale}",
         (
@@ -129,23 +150,29 @@ def _measured(paper: Paper, config: Config, scores: Scores) -> Table:
             "SacreBLEU",
             "chrF2",
             "Lower-cased BLEU",
+            "Training FLOPs",
         ),
-        "llrrrrr",
+        "llrrrrrr",
         tuple(
             row
             for run, splits in scores.items()
-            for row in _measured_rows(run, splits, _protocol(paper, config.run(run).task))
+            for row in _measured_rows(
+                run, splits, _protocol(paper, config.run(run).task), costs.get(run)
+            )
         ),
-        (("", MEASURED), ("", MULTI30K)),
+        (("", MEASURED), ("", MULTI30K), ("", COUNTED)),
         key="measured",
     )
 
 
 def _measured_rows(
-    run: str, splits: Mapping[str, ScoredSplit] | None, protocol: str
+    run: str,
+    splits: Mapping[str, ScoredSplit] | None,
+    protocol: str,
+    cost: float | None,
 ) -> Iterator[Row]:
     if not splits:
-        yield Row((Cell(run), Cell("not run", tone="quiet", span=6)))
+        yield Row((Cell(run), Cell("not run", tone="quiet", span=7)))
         return
     for split, scored in splits.items():
         evaluation_set = scored.evaluation_set
@@ -156,6 +183,7 @@ def _measured_rows(
                 Cell(" + ".join(evaluation_set.corpora), detail=split),
                 Cell(f"{evaluation_set.pairs:,}"),
                 *(_score_cell(scored.scores.get(measure), run) for measure in measures),
+                _cost_cell(cost),
             )
         )
 
@@ -175,6 +203,10 @@ def _score_cell(score: Measured | None, run: str) -> Cell:
         detail = f"{score.low:.2f}–{score.high:.2f}"
         sources += [f"{score.source}.low", f"{score.source}.high"]
     return Cell(text, detail=detail, sources=tuple(sources), run=run)
+
+
+def _cost_cell(cost: float | None) -> Cell:
+    return Cell(rounded(cost)) if cost is not None else Cell(EMPTY, tone="quiet")
 
 
 def _verdict_cell(item: Comparison) -> Cell:

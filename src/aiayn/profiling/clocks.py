@@ -1,0 +1,90 @@
+"""Wall time and memory of a layer on the device at hand: circumstances, never results."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from aiayn.model.device import Device
+
+REPEATS = 3
+
+
+def clock(layer: nn.Module, x_BND: Tensor, device: Device) -> dict[str, float | int]:
+    """Best seconds of REPEATS after a warm-up, and peak bytes: forward, and forward and backward.
+
+    The bytes are those of the tensors alive at once that the layer's operators made: weights,
+    input, and scratch space inside an operator are not among them.
+    """
+
+    def forward() -> None:
+        with torch.no_grad():
+            layer(x_BND)
+
+    def training() -> None:
+        layer.zero_grad(set_to_none=True)
+        layer(x_BND).sum().backward()
+
+    measured: dict[str, float | int] = {}
+    for name, run in (("forward", forward), ("training", training)):
+        measured[f"{name}_seconds"] = _best(run, device)
+        layer.zero_grad(set_to_none=True)
+        with LiveBytes() as live:
+            run()
+        measured[f"{name}_bytes"] = live.peak
+    return measured
+
+
+def _best(run: Callable[[], None], device: Device) -> float:
+    run()
+    seconds = []
+    for _ in range(REPEATS):
+        device.synchronize()
+        begun = time.perf_counter()
+        run()
+        device.synchronize()
+        seconds.append(time.perf_counter() - begun)
+    return min(seconds)
+
+
+class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the bytes of tensors while it is entered; `peak` is the largest sum alive at once."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.peak = 0
+        self._now = 0
+        self._known: weakref.WeakSet[torch.UntypedStorage] = weakref.WeakSet()
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        for tensor in tree_leaves((args, kwargs)):
+            if isinstance(tensor, Tensor):
+                self._known.add(tensor.untyped_storage())
+        result = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(result):
+            if isinstance(tensor, Tensor) and tensor.untyped_storage() not in self._known:
+                self._watch(tensor.untyped_storage())
+        return result
+
+    def _watch(self, storage: torch.UntypedStorage) -> None:
+        self._known.add(storage)
+        size = storage.nbytes()
+        self._now += size
+        self.peak = max(self.peak, self._now)
+        weakref.finalize(storage, self._release, size)
+
+    def _release(self, size: int) -> None:
+        self._now -= size

@@ -1,0 +1,59 @@
+"""How a cost grows: powers fitted in log-log space, straight lines, with standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+DECIMALS = 6  # of what is written to files: the last bits differ between linear algebra libraries
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A fitted coefficient and its standard error."""
+
+    value: float
+    standard_error: float
+
+    def to_json(self) -> dict[str, float]:
+        """Rounded, without a negative zero."""
+        return {
+            "value": round(self.value, DECIMALS) + 0.0,
+            "standard_error": round(self.standard_error, DECIMALS) + 0.0,
+        }
+
+
+def exponents(
+    sizes: Mapping[str, Sequence[float]], costs: Sequence[float]
+) -> dict[str, Coefficient]:
+    """The e of cost = c * size^e * ..., one for each size, all fitted at once.
+
+    Args:
+        sizes: at each measurement, by name.
+        costs: as many, above 0.
+    Raises:
+        ValueError: fewer measurements than a fit with standard errors needs.
+    """
+    logarithms = {name: np.log(values) for name, values in sizes.items()}
+    fitted = _least_squares(list(logarithms.values()), np.log(costs))
+    return dict(zip(sizes, fitted[1:], strict=True))
+
+
+def line(x: Sequence[float], y: Sequence[float]) -> tuple[Coefficient, Coefficient]:
+    """Intercept and slope of y = a + b x."""
+    intercept, slope = _least_squares([np.asarray(x, dtype=float)], np.asarray(y, dtype=float))
+    return intercept, slope
+
+
+def _least_squares(columns: Sequence[np.ndarray], y: np.ndarray) -> list[Coefficient]:
+    """Ordinary least squares with an intercept first; errors from the residuals' variance."""
+    design = np.column_stack([np.ones(len(y)), *columns])
+    freedom = len(y) - design.shape[1]
+    if freedom < 1:
+        raise ValueError(f"{len(y)} measurements are too few to fit {design.shape[1]} coefficients")
+    values, *_ = np.linalg.lstsq(design, y, rcond=None)
+    variance = float(((y - design @ values) ** 2).sum()) / freedom
+    errors = np.sqrt(variance * np.diag(np.linalg.inv(design.T @ design)))
+    return [Coefficient(float(v), float(e)) for v, e in zip(values, errors, strict=True)]

@@ -1,0 +1,180 @@
+"""Table 1 measured: FLOPs, sequential operations, path lengths and times of every layer type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, replace
+from itertools import islice
+from typing import Any
+
+import torch
+
+from aiayn.config import LayerSizes, Profiling
+from aiayn.errors import ProfileError
+from aiayn.model.device import Device
+from aiayn.profiling.chains import longest_chain
+from aiayn.profiling.clocks import clock
+from aiayn.profiling.counting import count_with_fvcore, count_with_torch
+from aiayn.profiling.growth import exponents, line
+from aiayn.profiling.layer_types import LAYER_TYPES, LayerType, Sizes
+from aiayn.profiling.reachability import path_length, stacked
+from aiayn.profiling.stacks import STACKS
+
+# fvcore's tracer cannot shape a convolution without data, torch's counter sees nothing in the CPU's
+# fused attention and LSTM
+COUNTED_ON_CPU = frozenset({"convolutional", "dilated", "separable"})
+MAP_POSITIONS, MAP_LAYERS = 16, 3
+HEADS = 2  # of the stacks: reach does not depend on it
+
+Json = dict[str, Any]
+
+
+def profile_layers(spec: Profiling) -> Json:
+    """Everything that is the same on every machine.
+
+    Raises:
+        ProfileError: an operator nobody can count, or counters that disagree.
+    """
+    return {
+        "heads": spec.heads,
+        "fixed": asdict(spec.fixed),
+        "counts": {name: _counts(name, kind, spec) for name, kind in LAYER_TYPES.items()},
+        "chains": {name: _chains(kind, spec) for name, kind in LAYER_TYPES.items()},
+        "paths": _paths(spec),
+        "maps": _maps(spec),
+    }
+
+
+def clock_layers(spec: Profiling, device: Device, done: Callable[[], object]) -> Json:
+    """Seconds and bytes by layer type and length, on one sentence; `done` is called after each."""
+    grid = spec.clocks
+    times: Json = {}
+    for name, kind in LAYER_TYPES.items():
+        times[name] = {}
+        for n in grid.n:
+            layer = kind.build(Sizes(n, grid.d[0], grid.k[0], grid.r[0], spec.heads))
+            x_1ND = torch.randn(1, n, grid.d[0], device=device.device)
+            times[name][f"n{n}"] = {"n": n, **clock(layer.to(device.device), x_1ND, device)}
+            done()
+    return times
+
+
+def count(name: str, kind: LayerType, sizes: Sizes) -> tuple[int, int]:
+    """FLOPs of the term alone and of the whole layer, forward, one sentence.
+
+    Raises:
+        ProfileError: fvcore, torch's counter and the closed formula are not equal.
+    """
+    with torch.device("cpu" if name in COUNTED_ON_CPU else "meta"), torch.no_grad():
+        layer, x_1ND = kind.build(sizes), torch.empty(1, sizes.n, sizes.d)
+        by_operator = count_with_fvcore(layer, x_1ND)
+        torchs, _ = count_with_torch(lambda: layer(x_1ND))
+    whole = sum(by_operator.values())
+    chosen = kind.term_operators or by_operator.keys()
+    term = sum(flops for operator, flops in by_operator.items() if operator in chosen)
+    formula = kind.term(sizes) + kind.projections(sizes)
+    if not (whole == torchs == formula and term == kind.term(sizes)):
+        raise ProfileError(
+            f"{name} at {sizes}: fvcore counts {whole:,} FLOPs ({term:,} in the term), torch "
+            f"{torchs:,}, the closed formula {formula:,} ({kind.term(sizes):,}). Mend whichever is "
+            "wrong in src/aiayn/profiling/."
+        )
+    return term, whole
+
+
+def _counts(name: str, kind: LayerType, spec: Profiling) -> Json:
+    points: Json = {}
+    for sizes in _grid(kind, spec):
+        term, whole = count(name, kind, sizes)
+        key = "_".join(f"{letter}{value}" for letter, value in asdict(sizes).items())
+        points[key] = {**asdict(sizes), "term": term, "layer": whole}
+    return {
+        "points": points,
+        "exponents": {
+            size: {
+                part: _exponent(size, part, points.values(), spec.fixed)
+                for part in ("term", "layer")
+            }
+            for size in kind.exponents
+        },
+        "paper": dict(kind.exponents),
+    }
+
+
+def _grid(kind: LayerType, spec: Profiling) -> Iterator[Sizes]:
+    """Each size over its values while the others are fixed.
+
+    For table 1's own rows n runs at the wider widths too; the others have its three shortest
+    values alone, as tracing a thousand steps of an LSTM takes seconds.
+    """
+    fixed, grid = Sizes(**asdict(spec.fixed), h=spec.heads), spec.counts
+    widths = [d for d in grid.d if d > fixed.d] if kind.in_table else []
+    lengths = grid.n if kind.in_table else sorted(grid.n)[:3]
+    points = [replace(fixed, n=n, d=d) for d in (fixed.d, *widths) for n in lengths]
+    for size in kind.exponents:
+        if size != "n":
+            points += [replace(fixed, **{size: value}) for value in getattr(grid, size)]
+    yield from dict.fromkeys(points)
+
+
+def _exponent(size: str, part: str, points: Iterable[Json], fixed: LayerSizes) -> Json:
+    others = {name: value for name, value in asdict(fixed).items() if name != size}
+    chosen = [p for p in points if all(p[name] == value for name, value in others.items())]
+    fitted = exponents({size: [p[size] for p in chosen]}, [p[part] for p in chosen])
+    return fitted[size].to_json()
+
+
+def _chains(kind: LayerType, spec: Profiling) -> Json:
+    """Longest chain at each length, and the line through them."""
+    grid = spec.chains
+    lengths = {
+        n: longest_chain(
+            kind.build(Sizes(n, grid.d[0], grid.k[0], grid.r[0], spec.heads)), n, grid.d[0]
+        )
+        for n in grid.n
+    }
+    intercept, slope = line(list(lengths), list(lengths.values()))
+    return {
+        "operations": {f"n{n}": chain for n, chain in lengths.items()},
+        "intercept": intercept.to_json(),
+        "slope": slope.to_json(),
+    }
+
+
+def _paths(spec: Profiling) -> Json:
+    """Path length of every kind of stack over its grid, and how it grows."""
+    grid = spec.paths
+    paths: Json = {}
+    for name, kind in STACKS.items():
+        points: Json = {}
+        others: list[dict[str, int]] = [{}]
+        if kind.size:
+            others = [{kind.size: value} for value in getattr(grid, kind.size)]
+        for n in grid.n:
+            for size in others:
+                sizes = replace(Sizes(n, grid.d[0], grid.k[0], grid.r[0], HEADS), **size)
+                length = path_length(kind.relations(sizes), n)
+                key = "_".join(f"{letter}{number}" for letter, number in {"n": n, **size}.items())
+                points[key] = {"n": n, **size, "layers": length}
+        grown = {size: [of(p) for p in points.values()] for size, of in kind.grows_with.items()}
+        fitted = exponents(grown, [p["layers"] for p in points.values()])
+        paths[name] = {
+            "points": points,
+            "exponents": {size: exponent.to_json() for size, exponent in fitted.items()},
+            "paper": dict(kind.exponents),
+        }
+    return paths
+
+
+def _maps(spec: Profiling) -> Json:
+    """Which outputs depend on which inputs after one, two and three layers: rows of 0 and 1."""
+    grid, n = spec.paths, MAP_POSITIONS
+    sizes = Sizes(n, grid.d[0], grid.k[0], grid.r[0], HEADS)
+    maps: Json = {"k": sizes.k, "r": sizes.r}
+    for name, kind in STACKS.items():
+        reached = list(islice(stacked(kind.relations(sizes), n), MAP_LAYERS))
+        maps[name] = {
+            f"layers{depth}": ["".join(map(str, row)) for row in relation.int().tolist()]
+            for depth, relation in enumerate(reached, start=1)
+        }
+    return maps

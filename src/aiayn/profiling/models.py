@@ -1,0 +1,124 @@
+"""Parameters and FLOPs of whole models: counted by fvcore and torch, and in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import torch
+
+from aiayn.config import Config, Model
+from aiayn.errors import ProfileError
+from aiayn.model.transformer import Transformer
+from aiayn.profiling.counting import count_with_fvcore, count_with_torch
+
+# gradients for the inputs and for the weights of a product each cost what the product did
+TRAINING_TO_FORWARD = 3
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ForwardFlops:
+    """Forward FLOPs of a sentence pair: source S + target T + their squares and product.
+
+    A source piece passes the encoder's projections and feed-forward networks, and is projected to
+    keys and values for every decoder layer. A target piece passes the decoder's and the logits.
+    The attention scores, masked or not, cost what grows with S^2, T^2 and S T.
+    """
+
+    source: int
+    target: int
+    source_squared: int
+    target_squared: int
+    source_target: int
+
+    @classmethod
+    def of(cls, model: Model, vocabulary: int) -> ForwardFlops:
+        """Sections 3.2 to 3.4 in closed form; a multiply-add is two FLOPs."""
+        per_head = model.h * (model.key_width + model.value_width)
+        feed_forward = 2 * model.d_model * model.d_ff
+        scores = 2 * model.N * per_head
+        # one attention projects with q, k, v and o: d_model h (2 d_k + 2 d_v) multiply-adds
+        half = model.d_model * per_head
+        return cls(
+            source=2 * model.N * (2 * half + feed_forward + half),
+            target=2 * model.N * (2 * half + half + feed_forward) + 2 * model.d_model * vocabulary,
+            source_squared=scores,
+            target_squared=scores,
+            source_target=scores,
+        )
+
+    def pair(self, source: int, target: int) -> int:
+        """Of a pair of so many source and target pieces."""
+        return (
+            self.source * source
+            + self.target * target
+            + self.source_squared * source**2
+            + self.target_squared * target**2
+            + self.source_target * source * target
+        )
+
+    def per_piece(self, length: int) -> dict[str, int]:
+        """Of each source and each target piece, both sides being `length` pieces long."""
+        return {
+            "source": self.source + self.source_squared * length,
+            "target": self.target + (self.target_squared + self.source_target) * length,
+        }
+
+
+def profile_models(config: Config) -> Json:
+    """Every run's model at its task's vocabulary, and every row of the paper's table 3.
+
+    Raises:
+        ProfileError: an operator nobody can count, or counters that disagree.
+    """
+    length, paper = config.profiling.sentence_pieces, config.profiling.paper
+
+    def costs(model: Model, vocabulary: int) -> Json:
+        # rows that are trained differently cost the same
+        shape = replace(model, P_drop=0.0, eps_ls=0.0, steps=1, average=1)
+        return profile_model(shape, vocabulary, length, config.training.max_length)
+
+    models: Json = {}
+    for run in config.runs.values():
+        vocabulary = config.task(run.task).bpe.vocabulary
+        models.setdefault(run.model, {})[run.task] = costs(config.models[run.model], vocabulary)
+    return {
+        "sentence_pieces": length,
+        "models": models,
+        "paper": {name: costs(row, paper.vocabulary) for name, row in paper.models.items()},
+    }
+
+
+@cache
+def profile_model(model: Model, vocabulary: int, length: int, table_length: int) -> Json:
+    """Parameters, and FLOPs of a pair of `length` pieces a side.
+
+    Args:
+        table_length: rows of the learned position tables, where the model has them.
+    Raises:
+        ProfileError: fvcore, torch's counter and the closed formula are not equal.
+    """
+    with torch.device("meta"):
+        transformer = Transformer(model, vocabulary, max_length=table_length).eval()
+        pieces = torch.zeros(1, length, dtype=torch.long)
+    fvcores = sum(count_with_fvcore(transformer, pieces, pieces).values())
+    torchs, trained = count_with_torch(lambda: transformer(pieces, pieces), backward=True)
+    formula = ForwardFlops.of(model, vocabulary)
+    forward = formula.pair(length, length)
+    if not (fvcores == torchs == forward and trained == TRAINING_TO_FORWARD * forward):
+        raise ProfileError(
+            f"{model} over {vocabulary:,} pieces: fvcore counts {fvcores:,} FLOPs forward, torch "
+            f"{torchs:,} and {trained:,} in training, the closed formula {forward:,}. Mend what is "
+            "wrong in src/aiayn/profiling/."
+        )
+    per_piece = formula.per_piece(length)
+    return {
+        "vocabulary": vocabulary,
+        "parameters": sum(parameter.numel() for parameter in transformer.parameters()),
+        "forward_flops": per_piece,
+        "training_flops": {side: TRAINING_TO_FORWARD * f for side, f in per_piece.items()},
+        "pair_flops": {"forward": torchs, "training": trained},
+    }

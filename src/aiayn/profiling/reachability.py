@@ -1,0 +1,57 @@
+"""Path length (table 1): how many layers until one position depends on another.
+
+One layer's Jacobian says which outputs depend on which inputs; which outputs of a stack do follows
+by the chain rule, as a product of such relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import torch
+from torch import Tensor
+
+from aiayn.errors import ProfileError
+
+
+def dependence(layer: Callable[[Tensor], Tensor], n: int, d: int) -> Tensor:
+    """Which of a layer's n outputs depend on which of its n inputs: bool (outputs, inputs).
+
+    True where the Jacobian's d x d block is not zero, at a random point in float64. All outputs at
+    once: sentence i of a batch of n is differentiated at its output i.
+
+    Args:
+        layer: from (B, N, D) to (B, N, D), in float64.
+    """
+    generator = torch.Generator().manual_seed(0)
+    x_ND = torch.randn(n, d, generator=generator, dtype=torch.float64)
+    x_NND = x_ND.expand(n, n, d).clone().requires_grad_()
+    weights_D = torch.randn(d, generator=generator, dtype=torch.float64)
+    chosen = (layer(x_NND).diagonal(dim1=0, dim2=1).mT * weights_D).sum()
+    (gradient_NND,) = torch.autograd.grad(chosen, x_NND)
+    return gradient_NND.ne(0).any(dim=-1)
+
+
+def path_length(layer_at: Callable[[int], Tensor], n: int) -> int:
+    """The number of stacked layers until the last output depends on the first input.
+
+    Args:
+        layer_at: the relation (outputs, inputs) of each layer, counted from 0 at the bottom.
+    Raises:
+        ProfileError: not even n layers join the two ends.
+    """
+    for depth, reached in enumerate(stacked(layer_at, n), start=1):
+        if reached[-1, 0]:
+            return depth
+        if depth == n:
+            break
+    raise ProfileError(f"{n} layers do not carry a signal over {n} positions.")
+
+
+def stacked(layer_at: Callable[[int], Tensor], n: int) -> Iterator[Tensor]:
+    """The relations of stacks of 1, 2, 3, ... layers, without end."""
+    reached = torch.eye(n)
+    for depth in count():
+        reached = (layer_at(depth).float() @ reached).gt(0).float()
+        yield reached.bool()

@@ -1,0 +1,84 @@
+"""Stacks of one kind of layer: what each joins, and how table 1 says the path length grows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from aiayn.model.convolutional import DilatedConvolution
+from aiayn.model.recurrent import Recurrence
+from aiayn.profiling.layer_types import LAYER_TYPES, Sizes
+from aiayn.profiling.reachability import dependence
+
+Relations = Callable[[int], Tensor]
+"""Which outputs depend on which inputs, by the layer's height in the stack, from 0."""
+
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A kind of stack.
+
+    `size` is what its path length may depend on besides n. The length is held against powers of
+    `grows_with`, functions of a measured point; `exponents` are the paper's.
+    """
+
+    relations: Callable[[Sizes], Relations]
+    size: str | None
+    grows_with: Mapping[str, Callable[[Point], float]]
+    exponents: Mapping[str, int]
+
+
+def _alike(name: str) -> Callable[[Sizes], Relations]:
+    """The same layer at every height."""
+
+    def relations(sizes: Sizes) -> Relations:
+        relation = _dependence(LAYER_TYPES[name].build(sizes), sizes)
+        return lambda _: relation
+
+    return relations
+
+
+def _dilated(sizes: Sizes) -> Relations:
+    """Dilations 1, k, k^2, ..., from the bottom (section 4)."""
+    return lambda height: _dependence(DilatedConvolution(sizes.d, sizes.k, sizes.k**height), sizes)
+
+
+def _steps(sizes: Sizes) -> Relations:
+    """Of the recurrence a layer is a step of time: the first reads the inputs, the others pass the
+    states on.
+    """
+    recurrence = Recurrence(sizes.d).double()
+    still = torch.zeros(1, sizes.n, sizes.d, dtype=torch.float64)
+    read = dependence(lambda x: recurrence.step(still, x), sizes.n, sizes.d)
+    passed = dependence(lambda states: recurrence.step(states, still), sizes.n, sizes.d)
+    return lambda height: passed if height else read
+
+
+def _dependence(layer: nn.Module, sizes: Sizes) -> Tensor:
+    return dependence(layer.double(), sizes.n, sizes.d)
+
+
+def _n(point: Point) -> float:
+    return float(point["n"])
+
+
+STACKS: Mapping[str, Stack] = {
+    "self_attention": Stack(_alike("self_attention"), None, {"n": _n}, {"n": 0}),
+    "recurrent": Stack(_steps, None, {"n": _n}, {"n": 1}),
+    "convolutional": Stack(
+        _alike("convolutional"), "k", {"n": _n, "k": lambda p: float(p["k"])}, {"n": 1, "k": -1}
+    ),
+    "dilated": Stack(
+        _dilated, "k", {"log_k_n": lambda p: math.log(p["n"], p["k"])}, {"log_k_n": 1}
+    ),
+    "restricted": Stack(
+        _alike("restricted"), "r", {"n": _n, "r": lambda p: float(p["r"])}, {"n": 1, "r": -1}
+    ),
+}

@@ -1,0 +1,296 @@
+"""What training cost: the paper's estimate, and FLOPs counted in the model times pieces trained on.
+
+The two are never the same: an estimate takes hours, GPUs and an assumed rate, whatever the GPUs
+did; a count takes what the model's matrix products need, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from aiayn.config import Config
+from aiayn.report.paper import Cost, Paper
+from aiayn.report.profiles import ModelCost, ModelsProfile
+from aiayn.report.results import History
+from aiayn.report.section import Finding, Section
+from aiayn.report.tables import EMPTY, Cell, Row, Table, power_of_ten
+from aiayn.report.verdict import Verdict
+
+SECONDS_AN_HOUR = 3600
+LEAD = (
+    "Parameters and FLOPs are counted in the models, on no data: by fvcore and by torch, and held "
+    "against the closed formula. The paper's own models are built at their full size."
+)
+
+
+def counted_costs(
+    config: Config, models: ModelsProfile | None, histories: Mapping[str, History | None]
+) -> dict[str, float]:
+    """FLOPs of every run that has a history: target pieces x what a source and a target piece cost.
+
+    A history counts target pieces; as many source pieces are taken for granted, as batches hold
+    about as many of either (section 5.1).
+    """
+    costs = {}
+    for name, history in histories.items():
+        run = config.run(name)
+        model = models.models.get(run.model, {}).get(run.task) if models else None
+        if model and history and history.tokens:
+            costs[name] = _flops(model, history.tokens[-1])
+    return costs
+
+
+def paper_cost(paper: Paper, models: ModelsProfile, row: str) -> float:
+    """FLOPs of the paper's own training: its steps x its pieces a step, of either side."""
+    steps = {**paper.table_3["base"].columns, **paper.table_3[row].columns}["steps"].value
+    return _flops(models.paper[row], steps * paper.table_2_cost.pieces_a_step)
+
+
+def estimate(cost: Cost, *, hours: float, devices: int, device: str) -> float | None:
+    """The paper's method: hours x GPUs x the sustained rate of the GPU (footnote 5).
+
+    Args:
+        device: any name that holds the GPU's, like "cuda: Tesla P100-PCIE-16GB".
+    Returns:
+        None for a device that the footnote gives no rate of.
+    """
+    for gpu, rate in cost.sustained_teraflops.items():
+        if gpu in device:
+            return hours * SECONDS_AN_HOUR * devices * rate.value * 1e12
+    return None
+
+
+def estimates(paper: Paper, facts: Mapping[str, Mapping[str, Mapping[str, str]]]) -> Table:
+    """The paper's method for our runs. It goes by the clock, so it is a circumstance, no result.
+
+    Args:
+        facts: what `read_circumstances` gives, by run.
+    """
+    rows = []
+    for run, stages in facts.items():
+        train = stages.get("train", {})
+        if not {"seconds", "processes", "device"} <= train.keys():
+            rows.append(Row((Cell(run), Cell("not run", tone="quiet", span=3))))
+            continue
+        hours = float(train["seconds"]) / SECONDS_AN_HOUR
+        flops = estimate(
+            paper.table_2_cost,
+            hours=hours,
+            devices=int(train["processes"]),
+            device=train["device"],
+        )
+        text = rounded(flops) if flops is not None else "not applicable"
+        device = Cell(train["device"], detail=f"{train['processes']} processes")
+        rows.append(Row((Cell(run), Cell(f"{hours:.2f}"), device, Cell(text))))
+    rates = ", ".join(
+        f"{gpu} {tf.text}" for gpu, tf in paper.table_2_cost.sustained_teraflops.items()
+    )
+    return Table(
+        "Training cost by the paper's estimate",
+        ("Run", "Hours", "Device", "Hours × devices × rate, FLOPs"),
+        "lrlr",
+        tuple(rows),
+        (("", f"Footnote 5 assumes rates of four GPUs alone, in TFLOPS: {rates}."),),
+        key="estimates",
+    )
+
+
+def _flops(model: ModelCost, pieces_a_side: float) -> float:
+    return sum(model.training_flops.values()) * pieces_a_side
+
+
+def rounded(flops: float) -> str:
+    """2.3·10¹⁹: two digits, as the paper prints."""
+    return power_of_ten(f"{flops:.1e}".replace("e+0", "e").replace("e+", "e"))
+
+
+def costs(paper: Paper, config: Config, models: ModelsProfile | None) -> Section:
+    """Parameters of table 3's rows, FLOPs a piece, and training cost reckoned three ways."""
+    tables = () if models is None else (
+        _training(paper, models), _parameters(paper, config, models), _pieces(models),
+    )  # fmt: skip
+    return Section(
+        key="costs",
+        title="What the models cost",
+        subtitle="Parameters of table 3, FLOPs of table 2",
+        lead=LEAD,
+        tables=tables,
+        records=_records(models),
+        findings=_findings(paper, models),
+    )
+
+
+def _training(paper: Paper, models: ModelsProfile) -> Table:
+    cost, rows = paper.table_2_cost, []
+    for row, hours in cost.hours.items():
+        printed = paper.table_2[row].flops_of_both
+        reckoned = estimate(cost, hours=hours.value, devices=cost.gpus, device=cost.gpu)
+        counted = paper_cost(paper, models, row)
+        if printed is None or reckoned is None:
+            continue
+        rows.append(
+            Row(
+                (
+                    Cell(paper.table_2[row].name),
+                    Cell(power_of_ten(printed.text)),
+                    Cell(rounded(reckoned), detail=f"{hours.text} h × {cost.gpus} {cost.gpu}"),
+                    Cell(rounded(counted)),
+                    Cell(f"{counted / printed.value:.0%}"),
+                )
+            )
+        )
+    rate = cost.sustained_teraflops[cost.gpu].text
+    return Table(
+        "Training cost of the paper's own models, FLOPs",
+        ("Model", "Printed", "Hours × GPUs × rate", "Counted × pieces", "Counted / printed"),
+        "lrrrr",
+        tuple(rows),
+        (
+            ("", paper.notes["table_2"]["flops"]),
+            ("", f"The rate is footnote 5's {rate} TFLOPS sustained, single precision."),
+            ("", f"Counted: the matrix products of forward and backward pass (three times the "
+             f"forward ones), in sentences of {models.sentence_pieces} pieces a side, × steps × "
+             f"{cost.pieces_a_step:,} source and as many target pieces a step, at a vocabulary of "
+             f"{models.paper['base'].vocabulary:,}. Padding, softmax, normalisation, the optimizer "
+             "and idle time are in the paper's figure and not in this one."),
+        ),
+        key="training-cost",
+    )  # fmt: skip
+
+
+def _parameters(paper: Paper, config: Config, models: ModelsProfile) -> Table:
+    rows = []
+    ranges = dict(_vocabularies(paper, config, models))
+    for key, counted in models.paper.items():
+        printed = paper.table_3[key].parameters_millions
+        ours = Cell(f"{counted.parameters:,}", sources=(f"{counted.source}.parameters",))
+        pieces = _thousands(ranges[key]) if key in ranges else EMPTY
+        rows.append(Row((Cell(key), Cell(printed.text if printed else EMPTY), ours, Cell(pieces))))
+    most = _agreeing(ranges)
+    against = ", ".join(key for key in ranges if key not in most)
+    common = max(ranges[key][0] for key in most), min(ranges[key][1] for key in most)
+    return Table(
+        f"Parameters of table 3's rows over {models.paper['base'].vocabulary:,} pieces",
+        ("Row", "Paper, millions", "Counted", "Pieces that give the printed figure"),
+        "lrrr",
+        tuple(rows),
+        (
+            ("", f"{_thousands(common)} pieces give every printed figure but that of {against}, "
+             "which the rest of the column contradicts."),
+            ("", paper.notes["table_3"]["parameters_millions"]),
+            ("", paper.notes["table_3"]["B.d_v"]),
+        ),
+        key="parameters",
+    )  # fmt: skip
+
+
+def _vocabularies(
+    paper: Paper, config: Config, models: ModelsProfile
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    """By row, from how many to how many pieces would round to the printed parameters."""
+    for key, counted in models.paper.items():
+        printed = paper.table_3[key].parameters_millions
+        if printed:
+            width = config.profiling.paper.models[key].d_model
+            body = counted.parameters - counted.vocabulary * width
+            low, high = ((printed.value + by) * 1e6 - body for by in (-0.5, 0.5))
+            yield key, (low / width, high / width)
+
+
+def _agreeing(ranges: Mapping[str, tuple[float, float]]) -> set[str]:
+    """The most rows that one vocabulary satisfies."""
+    return max(
+        (
+            {key for key, (low, high) in ranges.items() if low <= pieces <= high}
+            for pieces, _ in ranges.values()
+        ),
+        key=len,
+    )
+
+
+def _thousands(pieces: tuple[float, float]) -> str:
+    return f"{pieces[0] / 1000:.1f}K to {pieces[1] / 1000:.1f}K"
+
+
+def _pieces(models: ModelsProfile) -> Table:
+    """FLOPs of each piece, by model."""
+    named = [
+        (f"{model}, {task}", cost)
+        for model, of in models.models.items()
+        for task, cost in of.items()
+    ]
+    named += [(f"the paper's {row}", models.paper[row]) for row in ("base", "big")]
+    rows = []
+    for name, cost in named:
+        cells = [
+            Cell(f"{getattr(cost, kind)[side]:,}", sources=(f"{cost.source}.{kind}.{side}",))
+            for kind in ("forward_flops", "training_flops")
+            for side in ("source", "target")
+        ]
+        rows.append(Row((Cell(name), Cell(f"{cost.vocabulary:,}"), *cells)))
+    return Table(
+        f"FLOPs a piece, in sentences of {models.sentence_pieces} pieces a side",
+        (
+            "Model", "Pieces",
+            "Forward, source", "Forward, target", "Training, source", "Training, target",
+        ),
+        "lrrrrr",
+        tuple(rows),
+        (("", "A multiply-add is two FLOPs; fvcore, torch and the closed formula are equal."),),
+        key="piece-flops",
+    )  # fmt: skip
+
+
+def _findings(paper: Paper, models: ModelsProfile | None) -> tuple[Finding, ...]:
+    """Whether base and big have the printed millions of parameters at the paper's vocabulary."""
+    return tuple(_finding(paper, models, row) for row in paper.table_2_cost.hours)
+
+
+def _finding(paper: Paper, models: ModelsProfile | None, row: str) -> Finding:
+    printed = paper.table_3[row].parameters_millions
+    if printed is None:
+        raise ValueError(f"table 3 prints no parameters of {row}")
+    cell, verdict = None, Verdict.NOT_RUN
+    if models:
+        counted = models.paper[row]
+        millions = counted.parameters / 1e6
+        cell = Cell(f"{millions:.1f}", sources=(f"{counted.source}.parameters",))
+        same = round(millions) == printed.value
+        verdict = Verdict.REPRODUCED if same else Verdict.DIFFERS
+    return Finding(
+        what=f"{paper.table_2[row].name}: millions of parameters",
+        paper=printed.text,
+        ours=cell,
+        verdict=verdict,
+        reasons=() if cell else ("not counted yet",),
+    )
+
+
+FIELDS = (
+    "origin", "model", "task", "vocabulary", "parameters", "forward_flops_source",
+    "forward_flops_target", "training_flops_source", "training_flops_target",
+)  # fmt: skip
+
+
+def _records(models: ModelsProfile | None) -> list[dict[str, str]]:
+    """A line a model; `origin` says whose sizes they are."""
+    if models is None:
+        return []
+    lines = [
+        ("ours", m, task, cost) for m, of in models.models.items() for task, cost in of.items()
+    ]
+    lines += [("paper", row, "", cost) for row, cost in models.paper.items()]
+    return [
+        dict(
+            zip(
+                FIELDS,
+                (
+                    origin, name, task, str(cost.vocabulary), str(cost.parameters),
+                    *(str(cost.forward_flops[side]) for side in ("source", "target")),
+                    *(str(cost.training_flops[side]) for side in ("source", "target")),
+                ),
+                strict=True,
+            )
+        )
+        for origin, name, task, cost in lines
+    ]  # fmt: skip

@@ -1,0 +1,283 @@
+"""Table 1: what a layer costs and how far a signal travels, the paper's formulas and our fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from aiayn.report.paper import LayerRow, Paper
+from aiayn.report.profiles import Chain, Fitted, LayersProfile
+from aiayn.report.section import Finding, Section
+from aiayn.report.table_1_figures import NAMES, ROWS, table_1_figures
+from aiayn.report.table_1_records import COLUMNS, layer_records
+from aiayn.report.tables import DIGITS, EMPTY, MINUS, SUPERSCRIPTS, Cell, Row, Table
+from aiayn.report.verdict import Verdict
+
+TOLERANCE_EXPONENT = 0.02
+TOLERANCE_PATH = 0.2
+PATHS = {"convolutional": "dilated"}  # the row's log_k n is that of dilated kernels
+LEAD = (
+    "The paper derives this table and measures none of it. Here every cell is measured: FLOPs are "
+    "counted in the traced layers, the longest chain of operations is found in their "
+    "data-dependence graph, and path lengths by differentiating stacks of them. None of it depends "
+    "on the scale or the machine."
+)
+COUNTING = (
+    "A multiply-add is two FLOPs. fvcore's count (doubled: it takes a multiply-add as one), that "
+    "of torch's FlopCounterMode and the closed formula are equal at every size; if not, the stage "
+    "that measures stops. "
+    "Table 1's term is what its formula speaks of: for attention Q K and the weights times V, "
+    "without the four projections, which the whole layer adds."
+)
+GROWTH = (
+    f"Reproduced: every exponent of the term within {TOLERANCE_EXPONENT} of the paper's. Exponents "
+    "are fitted in log-log space, one size varying, with the fit's standard error: 0.0000 is an "
+    "exact power. With its projections a layer of attention is no pure power of n or d."
+)
+CHAINS = (
+    "Sequential operations: the longest chain of operations of which each needs the one before, "
+    "matrix products being one each. Reproduced: it does not change with n, or it grows by the "
+    "same amount with every position."
+)
+PATHS_RULE = (
+    "Path length: layers (of the recurrence: steps) until the last position depends on the first, "
+    f"from the layers' Jacobians. Reproduced: exponents within {TOLERANCE_PATH} of the paper's. "
+    "Lengths are whole numbers, and a contiguous kernel reaches (k − 1)/2 positions either way, so "
+    "that on a small grid the exponent of k goes beyond −1. The dilated kernels read backwards, as "
+    "in ByteNet's decoder, with dilations 1, k, k², ..."
+)
+
+
+def table_1(paper: Paper, profile: LayersProfile | None) -> Section:
+    """The paper's layout with ours beneath, exponents, counts at the paper's sizes, path lengths.
+
+    Args:
+        profile: what profile_layers measured; None where it has not run.
+    """
+    tables: tuple[Table, ...] = (_as_printed(paper, profile),)
+    if profile:
+        tables += (_exponents(profile), _counts(profile), _chains_and_paths(profile))
+    findings = tuple(_findings(paper, profile))
+    return Section(
+        key="table_1",
+        title="Table 1: layer types",
+        subtitle="Complexity, sequential operations, path length",
+        lead=LEAD,
+        tables=tables,
+        records=layer_records(paper, profile, findings),
+        findings=findings,
+        figures=table_1_figures(profile) if profile else (),
+    )
+
+
+def formula(tex: str) -> str:
+    """A formula of the table as text: O(n^2 \\cdot d) as O(n² · d), \\log_k as log_k."""
+    text = tex.replace(r"\cdot", "·").replace(r"\log", "log")
+    return re.sub(r"\^(\d)", lambda found: SUPERSCRIPTS[DIGITS.index(found[1])], text)
+
+
+def _as_printed(paper: Paper, profile: LayersProfile | None) -> Table:
+    rows = []
+    for key, printed in paper.table_1.items():
+        cells = [Cell(formula(getattr(printed, column))) for column in COLUMNS]
+        rows.append(Row((Cell(printed.name), Cell("paper"), *cells), "paper"))
+        ours = [_measured(profile, key, column) or _not_run() for column in COLUMNS]
+        rows.append(Row((Cell(printed.name), Cell("ours"), *ours), "ours"))
+    return Table(
+        "Table 1, with ours beneath",
+        (
+            "Layer type", "Figures",
+            "Complexity per layer", "Sequential operations", "Maximum path length",
+        ),
+        "lllll",
+        tuple(rows),
+        (
+            ("", f"{paper.about['table_1']} Source of the formulas: {paper.source}."),
+            *(("", note) for note in paper.notes["table_1"].values()),
+            ("", GROWTH), ("", CHAINS), ("", PATHS_RULE),
+        ),
+        key="table-1",
+    )  # fmt: skip
+
+
+def _not_run() -> Cell:
+    return Cell("not measured", tone="quiet")
+
+
+def _measured(profile: LayersProfile | None, key: str, column: str) -> Cell | None:
+    """Our cell beneath one of the paper's; None without a profile."""
+    if profile is None:
+        return None
+    if column == "sequential_operations":
+        return _chain_cell(profile.chains[key])
+    if column == "complexity":
+        return _power_cell({size: e.term for size, e in profile.exponents[key].items()})
+    growth = profile.paths[PATHS.get(key, key)]
+    return _power_cell({size: ours for size, (_, ours) in growth.exponents.items()})
+
+
+def _power_cell(exponents: Mapping[str, Fitted]) -> Cell:
+    """n^2.00 · d^1.00 over the standard errors."""
+    powers = [f"{_size(size)}^{_number(fit.value)}" for size, fit in exponents.items()]
+    errors = [f"±{fit.standard_error:.4f}" for fit in exponents.values()]
+    values = [f"{fit.source}.value" for fit in exponents.values()]
+    spreads = [f"{fit.source}.standard_error" for fit in exponents.values()]
+    return Cell(" · ".join(powers), detail=", ".join(errors), sources=(*values, *spreads))
+
+
+def _chain_cell(chain: Chain) -> Cell:
+    """3 n + 2, or a constant."""
+    intercept, slope = chain.intercept, chain.slope
+    text, sources = f"{intercept.value:g}", [f"{intercept.source}.value"]
+    if _grows(chain):
+        text = f"{slope.value:g} n + {text}"
+        sources.insert(0, f"{slope.source}.value")
+    return Cell(text, sources=tuple(sources))
+
+
+def _size(name: str) -> str:
+    return {"log_k_n": "(log_k n)"}.get(name, name)
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".replace("-", MINUS)
+
+
+def _findings(paper: Paper, profile: LayersProfile | None) -> Iterator[Finding]:
+    words = {
+        "complexity": "complexity per layer",
+        "sequential_operations": "sequential operations",
+        "maximum_path_length": "maximum path length",
+    }
+    for key, printed in paper.table_1.items():
+        for column in COLUMNS:
+            ours = _measured(profile, key, column)
+            yield Finding(
+                what=f"{printed.name}: {words[column]}",
+                paper=formula(getattr(printed, column)),
+                ours=ours,
+                verdict=_verdict(profile, printed, key, column) if profile else Verdict.NOT_RUN,
+                reasons=() if ours else ("not measured yet",),
+            )
+
+
+def _verdict(profile: LayersProfile, printed: LayerRow, key: str, column: str) -> Verdict:
+    if column == "complexity":
+        holds = all(
+            abs(exponent.term.value - exponent.paper) <= TOLERANCE_EXPONENT
+            for exponent in profile.exponents[key].values()
+        )
+    elif column == "sequential_operations":
+        chain = profile.chains[key]
+        # one more position must always cost the same, which leaves the line no error
+        is_line = chain.slope.standard_error <= abs(chain.slope.value) * TOLERANCE_EXPONENT
+        holds = is_line and _grows(chain) == (printed.sequential_operations == "O(n)")
+    else:
+        growth = profile.paths[PATHS.get(key, key)]
+        holds = all(
+            abs(ours.value - paper) <= TOLERANCE_PATH for paper, ours in growth.exponents.values()
+        )
+    return Verdict.REPRODUCED if holds else Verdict.DIFFERS
+
+
+def _grows(chain: Chain) -> bool:
+    lengths = set(chain.operations.values())
+    return len(lengths) > 1
+
+
+def _exponents(profile: LayersProfile) -> Table:
+    rows = []
+    for name, sizes in profile.exponents.items():
+        for size, exponent in sizes.items():
+            near = abs(exponent.term.value - exponent.paper) <= TOLERANCE_EXPONENT
+            verdict = Verdict.REPRODUCED if near else Verdict.DIFFERS
+            rows.append(
+                Row(
+                    (
+                        Cell(NAMES[name]),
+                        Cell(size),
+                        Cell(str(exponent.paper)),
+                        _fit_cell(exponent.term),
+                        _fit_cell(exponent.layer),
+                        Cell(verdict.value, tone=verdict.name.lower()),
+                    )
+                )
+            )
+    fixed = ", ".join(f"{size} = {value}" for size, value in profile.fixed.items())
+    return Table(
+        "Exponents of the FLOPs, counted",
+        ("Layer type", "Size", "Paper", "Table 1's term", "Whole layer", "Verdict"),
+        "llrrrl",
+        tuple(rows),
+        (("", f"What does not vary is fixed: {fixed}."), ("", COUNTING), ("", GROWTH)),
+        key="exponents",
+    )
+
+
+def _fit_cell(fit: Fitted) -> Cell:
+    return Cell(
+        f"{fit.value:.4f}".replace("-", MINUS),
+        detail=f"±{fit.standard_error:.4f}",
+        sources=(f"{fit.source}.value", f"{fit.source}.standard_error"),
+    )
+
+
+def _counts(profile: LayersProfile) -> Table:
+    """FLOPs over n at the paper's widths."""
+    in_table = [name for name in profile.counts if name in ROWS]
+    fixed = profile.fixed
+    lengths = sorted({p.n for p in profile.counts[in_table[0]]})
+    rows = []
+    for name in in_table:
+        points = {
+            (p.n, p.d): p
+            for p in profile.counts[name]
+            if p.k == fixed["k"] and p.r == fixed["r"] and p.d >= fixed["d"]
+        }
+        widths = [
+            d for d in sorted({d for _, d in points}) if all((n, d) in points for n in lengths)
+        ]
+        for d in widths:
+            is_all = all(points[n, d].term == points[n, d].layer for n in lengths)
+            parts = {"term": "all of it"} if is_all else {"term": "term", "layer": "whole layer"}
+            for part, title in parts.items():
+                cells = [
+                    Cell(
+                        f"{getattr(points[n, d], part):,}",
+                        sources=(f"{points[n, d].source}.{part}",),
+                    )
+                    for n in lengths
+                ]
+                rows.append(Row((Cell(NAMES[name]), Cell(f"{d:,}"), Cell(title), *cells)))
+    return Table(
+        "FLOPs of one layer, forward, one sentence of n positions",
+        ("Layer type", "d", "Counted", *(f"n = {n:,}" for n in lengths)),
+        "lrl" + "r" * len(lengths),
+        tuple(rows),
+        (
+            ("", f"Kernel k = {fixed['k']}, neighbourhood r = {fixed['r']}: where n is below r, "
+             "windows hang over both ends and cost more than full attention."),
+            ("", COUNTING),
+        ),
+        key="layer-flops",
+    )  # fmt: skip
+
+
+def _chains_and_paths(profile: LayersProfile) -> Table:
+    rows = []
+    for name, chain in profile.chains.items():
+        growth = profile.paths.get(name)
+        path = (
+            _power_cell({size: ours for size, (_, ours) in growth.exponents.items()})
+            if growth
+            else Cell(EMPTY, tone="quiet")
+        )
+        rows.append(Row((Cell(NAMES[name]), _chain_cell(chain), path)))
+    return Table(
+        "Sequential operations and path length, measured",
+        ("Layer type", "Longest chain", "Path length grows as"),
+        "lrl",
+        tuple(rows),
+        (("", CHAINS), ("", PATHS_RULE)),
+        key="chains-and-paths",
+    )

@@ -1,0 +1,59 @@
+"""FLOPs of whole models by a formula that is written down twice, and by two counters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aiayn.config import Model
+from aiayn.model.transformer import Transformer
+from aiayn.profiling.counting import count_with_fvcore
+from aiayn.profiling.models import ForwardFlops, profile_model
+
+
+@settings(deadline=None, max_examples=10)
+@given(source=st.integers(1, 9), target=st.integers(1, 9))
+def test_any_two_lengths_cost_what_the_formula_says(source: int, target: int) -> None:
+    row = Model(
+        N=2, d_model=12, d_ff=20, h=3, d_k=2, d_v=5, P_drop=0.1, eps_ls=0.1, steps=1,
+        positions="learned", average=1,
+    )  # fmt: skip
+    with torch.device("meta"):
+        model = Transformer(row, 31, max_length=16).eval()
+        lengths = (torch.zeros(1, n, dtype=torch.long) for n in (source, target))
+        counted = sum(count_with_fvcore(model, *lengths).values())
+    assert counted == ForwardFlops.of(row, 31).pair(source, target)
+
+
+def test_without_attention_scores_base_costs_two_flops_a_weight_and_piece() -> None:
+    """Kaplan's rule of thumb, exact here: 2 x the weights of the products that a piece meets."""
+    base = Model(
+        N=6, d_model=512, d_ff=2048, h=8, P_drop=0.1, eps_ls=0.1, steps=1, positions="sinusoid",
+        average=1,
+    )  # fmt: skip
+    flops = ForwardFlops.of(base, 37_000)
+    encoder = 6 * (4 * 512**2 + 2 * 512 * 2048)
+    keys_values = 6 * 2 * 512**2
+    decoder = 6 * (6 * 512**2 + 2 * 512 * 2048)
+    assert flops.source == 2 * (encoder + keys_values)
+    assert flops.target == 2 * (decoder + 37_000 * 512)
+
+
+def test_a_models_profile(tiny: Callable[..., Model]) -> None:
+    profile = profile_model(tiny(P_drop=0.0), 50, 7, 16)
+    forward = profile["pair_flops"]["forward"]
+    assert profile["pair_flops"]["training"] == 3 * forward
+    assert 7 * sum(profile["forward_flops"].values()) == forward
+    with torch.device("meta"):
+        model = Transformer(tiny(), 50, max_length=16)
+    assert profile["parameters"] == sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.parametrize(("N", "d_ff"), [(1, 32), (3, 64)])
+def test_the_profile_follows_the_row(tiny: Callable[..., Model], N: int, d_ff: int) -> None:
+    profile = profile_model(tiny(N=N, d_ff=d_ff), 50, 7, 16)
+    assert profile["pair_flops"]["forward"] == ForwardFlops.of(tiny(N=N, d_ff=d_ff), 50).pair(7, 7)

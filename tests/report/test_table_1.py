@@ -1,0 +1,217 @@
+"""Table 1's section over a profile that is made up by rule here."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aiayn.errors import ProfileError
+from aiayn.report.paper import load_paper
+from aiayn.report.profiles import LayersProfile, read_layers
+from aiayn.report.section import Section
+from aiayn.report.table_1 import formula, table_1
+from aiayn.report.table_1_figures import wall_time
+from aiayn.report.tables import Cell, latex, markdown
+from aiayn.report.verdict import Verdict
+
+PAPER = load_paper()
+EXPONENTS = {
+    "self_attention": {"n": 2, "d": 1},
+    "recurrent": {"n": 1, "d": 2},
+    "convolutional": {"k": 1, "n": 1, "d": 2},
+    "restricted": {"r": 1, "n": 1, "d": 1},
+}
+PATHS = {
+    "self_attention": {"n": 0},
+    "recurrent": {"n": 1},
+    "convolutional": {"n": 1, "k": -1},
+    "dilated": {"log_k_n": 1},
+    "restricted": {"n": 1, "r": -1},
+}
+FIXED = {"n": 100, "d": 512, "k": 3, "r": 64}
+
+Json = dict[str, Any]
+
+
+def fit(value: float, error: float = 0.0) -> Json:
+    return {"value": value, "standard_error": error}
+
+
+def counts(exponents: dict[str, int]) -> Json:
+    sizes = [{**FIXED, "n": n} for n in (10, 100)] + [{**FIXED, "d": d} for d in (64, 512)]
+    points = {}
+    for size in sizes:
+        term = 1
+        for letter, power in exponents.items():
+            term *= size[letter] ** power
+        place = "_".join(f"{letter}{value}" for letter, value in size.items())
+        points[place] = {**size, "h": 8, "term": term, "layer": 2 * term}
+    return {
+        "points": points,
+        "exponents": {s: {"term": fit(e), "layer": fit(e / 2, 0.25)} for s, e in exponents.items()},
+        "paper": exponents,
+    }
+
+
+def chain(slope: int) -> Json:
+    operations = {f"n{n}": slope * n + 3 for n in (4, 8)}
+    return {"operations": operations, "intercept": fit(3.0), "slope": fit(float(slope))}
+
+
+def path(exponents: dict[str, int]) -> Json:
+    size = next((s for s in exponents if s in "kr"), None)
+    points = {f"n{n}": {"n": n, "layers": n // 4, **({size: 3} if size else {})} for n in (8, 16)}
+    fits = {s: fit(e + 0.04, 0.02) for s, e in exponents.items()}
+    return {"points": points, "exponents": fits, "paper": exponents}
+
+
+@pytest.fixture
+def data() -> Json:
+    band = ["110", "111", "011"]
+    return {
+        "heads": 8,
+        "fixed": FIXED,
+        "counts": {name: counts(exponents) for name, exponents in EXPONENTS.items()},
+        "chains": {name: chain(3 if name == "recurrent" else 0) for name in EXPONENTS},
+        "paths": {name: path(exponents) for name, exponents in PATHS.items()},
+        "maps": {
+            "k": 3,
+            "r": 4,
+            **{name: {"layers1": band, "layers2": ["111"] * 3} for name in PATHS},
+        },
+    }
+
+
+def read(data: Json, folder: Path) -> LayersProfile:
+    file = folder / "layers.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    profile = read_layers(file)
+    assert profile is not None
+    return profile
+
+
+def cells(section: Section) -> Iterator[Cell]:
+    for table in section.tables:
+        for row in table.rows:
+            yield from row.cells
+    yield from (finding.ours for finding in section.findings if finding.ours)
+
+
+def verdicts(section: Section) -> dict[str, Verdict]:
+    return {finding.what: finding.verdict for finding in section.findings}
+
+
+def test_every_cell_of_the_paper_is_judged(data: Json, tmp_path: Path) -> None:
+    section = table_1(PAPER, read(data, tmp_path))
+    assert len(section.findings) == 4 * 3
+    assert set(verdicts(section).values()) == {Verdict.REPRODUCED}
+    printed = {finding.what: finding.paper for finding in section.findings}
+    assert printed["Convolutional: complexity per layer"] == "O(k · n · d²)"
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong", "what"),
+    [
+        (("counts", "self_attention", "exponents", "n", "term"), fit(1.97), "Self-Attention: complexity per layer"),
+        (("counts", "restricted", "exponents", "r", "term"), fit(0.0), "Self-Attention (restricted): complexity per layer"),
+        (("chains", "convolutional"), chain(1), "Convolutional: sequential operations"),
+        (("chains", "recurrent"), chain(0), "Recurrent: sequential operations"),
+        (("paths", "restricted", "exponents", "n"), fit(0.0), "Self-Attention (restricted): maximum path length"),
+        (("paths", "dilated", "exponents", "log_k_n"), fit(2.0), "Convolutional: maximum path length"),
+    ],
+)  # fmt: skip
+def test_another_growth_differs_and_nothing_else_does(
+    data: Json, tmp_path: Path, place: tuple[str, ...], wrong: Json, what: str
+) -> None:
+    *folders, last = place
+    held = data
+    for name in folders:
+        held = held[name]
+    held[last] = wrong
+    found = verdicts(table_1(PAPER, read(data, tmp_path)))
+    assert [name for name, verdict in found.items() if verdict is Verdict.DIFFERS] == [what]
+
+
+def test_every_number_stands_where_it_is_said_to(data: Json, tmp_path: Path) -> None:
+    section = table_1(PAPER, read(data, tmp_path))
+    checked = 0
+    for cell in cells(section):
+        if not cell.sources:
+            continue
+        texts = re.findall(r"−?\d[\d,]*(?:\.\d+)?", f"{cell.text} {cell.detail}")
+        assert len(texts) == len(cell.sources), cell
+        for text, source in zip(texts, cell.sources, strict=True):
+            file, _, keys = source.partition(":")
+            value: Any = json.loads((tmp_path / file).read_text())
+            for key in keys.split("."):
+                value = value[key]
+            number = float(text.replace("−", "-").replace(",", ""))
+            assert number == pytest.approx(value, abs=0.005)
+            checked += 1
+    assert checked > 50
+
+
+def test_without_a_profile_the_formulas_stand_alone() -> None:
+    section = table_1(PAPER, None)
+    assert set(verdicts(section).values()) == {Verdict.NOT_RUN}
+    assert not [cell for cell in cells(section) if cell.sources]
+    assert len(section.tables) == 1
+    assert not section.figures
+    assert len(section.records) == 12
+
+
+def test_tables_are_rectangular_and_render(data: Json, tmp_path: Path) -> None:
+    section = table_1(PAPER, read(data, tmp_path))
+    for table in section.tables:
+        assert len(table.alignment) == len(table.headings)
+        assert {sum(c.span for c in row.cells) for row in table.rows} == {len(table.headings)}
+    assert "n^2.00 · d^1.00" in markdown(section.tables)
+    assert r"\begin{tabular}" in latex(section.tables)
+    assert len({tuple(line) for line in section.records}) == 1
+
+
+def test_figures_are_the_same_again_and_hold_no_times(data: Json, tmp_path: Path) -> None:
+    profile = read(data, tmp_path)
+    first, second = table_1(PAPER, profile).figures, table_1(PAPER, profile).figures
+    assert first == second
+    names = ["flops_n", "flops_d", "path_length", "reachability"]
+    assert [figure.name for figure in first] == [f"table_1_{name}" for name in names]
+    for figure in first:
+        assert ET.fromstring(figure.svg).tag.endswith("svg")
+        assert len({tuple(line) for line in figure.records}) == 1
+        assert figure.records
+
+
+def test_times_are_a_figure_of_their_own() -> None:
+    facts = {
+        "d": 256, "device": "cpu: 2 x Some CPU", "threads": 1,
+        "layers": {"lstm": {f"n{n}": {"n": n, "training_seconds": n / 1e4} for n in (32, 64)}},
+    }  # fmt: skip
+    figure = wall_time(facts)
+    assert "Some CPU" in figure.caption
+    assert [line["training_seconds"] for line in figure.records] == ["0.0032", "0.0064"]
+
+
+def test_formulas_are_read_as_text() -> None:
+    assert formula(r"O(n^2 \cdot d)") == "O(n² · d)"
+    assert formula(r"O(\log_k(n))") == "O(log_k(n))"
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"maps": {}}', '{"maps": {"k": 3, "r": 4}, "fixed": 3}']
+)
+def test_what_is_no_profile_is_one_clear_line(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "layers.json"
+    file.write_text(content)
+    with pytest.raises(
+        ProfileError, match=r"not a profile .* dvc repro -f profile_layers"
+    ) as caught:
+        read_layers(file)
+    assert "\n" not in str(caught.value)
+    assert read_layers(tmp_path / "absent.json") is None
