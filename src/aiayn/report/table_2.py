@@ -134,6 +134,7 @@ def _measured(paper: Paper, config: Config, scores: Scores) -> Table:
         tuple(
             row
             for run, splits in scores.items()
+            if config.task(config.run(run).task).metric == "bleu"
             for row in _measured_rows(run, splits, _protocol(paper, config.run(run).task))
         ),
         (("", MEASURED), ("", MULTI30K)),

@@ -5,6 +5,9 @@ Traces (-NONE-) go, then constituents left without a word; function tags and ind
 Source: the usual preparation of the Penn Treebank (Collins 1999), behind every figure of table 4.
 """
 
+# nltk carries no types
+# mypy: allow-untyped-calls
+
 from __future__ import annotations
 
 import re
