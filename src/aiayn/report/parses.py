@@ -132,7 +132,7 @@ def _draw(axes: Axes, tree: Tree, marked: Counter[Bracket]) -> None:
         wrong = bracket is not None and marked[bracket] > 0
         if wrong and bracket is not None:
             marked[bracket] -= 1
-            axes.plot([place[0] - 1, place[0] + 1], [place[1] - 0.3] * 2, color=PALETTE[1], lw=0.8)
+            axes.plot([place[0] - 1, place[0] + 1], [place[1] - 0.24] * 2, color=PALETTE[1], lw=0.8)
         _write(axes, *place, label, PALETTE[1] if wrong else INK)
     parents = _parents(tree)
     for n, parent in enumerate(parents[: len(tree.brackets)], start=1):
@@ -148,8 +148,13 @@ def _write(axes: Axes, x: float, y: float, text: str, colour: str = INK) -> None
 
 
 def _connect(axes: Axes, parent: tuple[float, float], child: tuple[float, float]) -> None:
-    line = ([parent[0], child[0]], [parent[1] - 0.3, child[1] + 0.3])
-    axes.plot(*line, color=PALETTE[0], lw=0.5, alpha=0.6)
+    # down, across and down again: within the child's own columns, so that no line meets a label
+    turn = parent[1] - 0.42
+    line = (
+        [parent[0], parent[0], child[0], child[0]],
+        [parent[1] - 0.32, turn, turn, child[1] + 0.3],
+    )
+    axes.plot(*line, color=PALETTE[0], lw=0.6, alpha=0.6)
 
 
 def _widths(tree: Tree) -> list[float]:
