@@ -94,7 +94,13 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("tasks/en-de/text/tests", {}, "tasks.en-de.text.tests needs a set named test."),
         ("tasks/en-de/text/train", "demo-train", "tasks.en-de.text.train must be a list, not 'demo-train'."),
         ("tasks/en-de/decoding/alpha", -1, "tasks.en-de.decoding.alpha must not be negative."),
-        ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides or a grammar."),
+        ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides, a grammar or a treebank."),
+        ("catalogue/corpora/demo-dev", {"treebank": {"files": ["*"]}}, "demo-dev.treebank needs download or folder."),
+        ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": []}}, "demo-dev.treebank.files is empty."),
+        ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"]}}, "tasks.en-de.text.leaves is needed to read demo-dev."),
+        ("tasks/en-de/metric", "bracket_f1", "tasks.en-de needs text.leaves for bracket_f1, else not."),
+        ("tasks/parsing/bpe/symbols", ..., "tasks.parsing.bpe.symbols must be target."),
+        ("tasks/parsing/text/leaves", "words", "tasks.parsing.text.leaves must be one of tags, dummy, not 'words'."),
     ],
 )  # fmt: skip
 def test_one_clear_line(

@@ -49,11 +49,26 @@ class Grammar:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Treebank:
+    """Bracketed trees: those of `files` in a downloaded zip archive, or in a folder of the user's.
+
+    `folder` names an environment variable that holds the folder's path, so that no path of a
+    machine stands in the parameters. `files` are glob patterns; files are read in order of name.
+    """
+
+    download: str | None = None
+    folder: str | None = None
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """Parallel text: `sides` by language from downloads, or a `grammar` that makes every side."""
+    """Parallel text: `sides` by language from downloads, or a `grammar` that makes every side; or
+    the trees of a `treebank`. `pairs` tells how many there must be."""
 
     sides: Mapping[str, Side] | None = None
     grammar: Grammar | None = None
+    treebank: Treebank | None = None
     pairs: int | None = None
 
 
@@ -79,8 +94,14 @@ class Cleaning:
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """Which corpora make a task. `tests` holds "test" and any further test sets by name."""
+    """Which corpora make a task. `tests` holds "test" and any further test sets by name.
 
+    `leaves` makes it a parsing task (section 6.3): its corpora hold trees, the source is a tree's
+    words, the target its brackets with every word as its part of speech ("tags") or as one and
+    the same symbol ("dummy").
+    """
+
+    leaves: Literal["tags", "dummy"] | None = None
     source: str
     target: str
     train: tuple[str, ...]
@@ -96,8 +117,12 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True)
 class Bpe:
-    """The joint source-and-target vocabulary (section 5.1)."""
+    """The joint source-and-target vocabulary (section 5.1).
 
+    With `symbols: target`, each word of the target is one piece: brackets and labels of trees.
+    """
+
+    symbols: Literal["target"] | None = None
     vocabulary: int
     normalization: Literal["identity", "nmt_nfkc"]
 
@@ -118,7 +143,7 @@ class Task:
     text: Text
     bpe: Bpe
     decoding: Decoding
-    metric: Literal["bleu"]
+    metric: Literal["bleu", "bracket_f1"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,11 +332,16 @@ def _check(config: Config) -> None:
     """Rules across fields."""
     for name, corpus in config.catalogue.corpora.items():
         key = f"catalogue.corpora.{name}"
+        kinds = (corpus.sides, corpus.grammar, corpus.treebank)
         _require(
-            (corpus.sides is None) != (corpus.grammar is None), key, "needs sides or a grammar"
+            sum(kind is not None for kind in kinds) == 1,
+            key,
+            "needs sides, a grammar or a treebank",
         )
         for language, side in (corpus.sides or {}).items():
             _known(side.download, config.catalogue.downloads, f"{key}.sides.{language}", "download")
+        if corpus.treebank is not None:
+            _check_treebank(f"{key}.treebank", corpus.treebank, config.catalogue)
     for name, download in config.catalogue.downloads.items():
         _require(
             download.checksum.partition(":")[0] in ("sha256", "md5"),
@@ -334,15 +364,31 @@ def _check(config: Config) -> None:
     _check_profiling(config.profiling)
 
 
+def _check_treebank(key: str, treebank: Treebank, catalogue: Catalogue) -> None:
+    _require(
+        (treebank.download is None) != (treebank.folder is None), key, "needs download or folder"
+    )
+    if treebank.download is not None:
+        _known(treebank.download, catalogue.downloads, key, "download")
+    _require(bool(treebank.files), f"{key}.files", "is empty")
+
+
 def _check_task(name: str, task: Task, catalogue: Catalogue) -> None:
     key = f"tasks.{name}"
     text = task.text
+    parses = text.leaves is not None
+    _require(
+        parses == (task.metric == "bracket_f1"), key, "needs text.leaves for bracket_f1, else not"
+    )
+    _require(not parses or task.bpe.symbols == "target", f"{key}.bpe.symbols", "must be target")
     _require("test" in text.tests, f"{key}.text.tests", "needs a set named test")
     for reserved in ("train", "dev"):
         _require(reserved not in text.tests, f"{key}.text.tests.{reserved}", "is a reserved name")
     for corpus in (*text.train, text.dev, *text.tests.values()):
         _known(corpus, catalogue.corpora, f"{key}.text", "corpus")
-        sides = catalogue.corpora[corpus].sides
+        sides, treebank = catalogue.corpora[corpus].sides, catalogue.corpora[corpus].treebank
+        _require(sides is None or not parses, f"{key}.text", f"needs trees; {corpus} has none")
+        _require(treebank is None or parses, f"{key}.text.leaves", f"is needed to read {corpus}")
         for language in (text.source, text.target):
             if sides is not None:
                 _known(language, sides, f"{key}.text", f"language of {corpus}")

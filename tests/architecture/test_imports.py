@@ -20,6 +20,7 @@ ROOMS = (
     "typed",
     "config",
     "files",
+    "trees",
     "corpora",
     "tokens",
     "model",
@@ -29,9 +30,10 @@ ROOMS = (
 )
 GROUND = {"errors", "typed", "config", "files"}
 APART = {
+    "trees": {"errors"},
     "model": GROUND,
-    "scoring": GROUND,
-    "report": GROUND,
+    "scoring": GROUND | {"trees"},
+    "report": GROUND | {"trees"},
     "tracking": GROUND,
     "profiling": GROUND | {"model"},
 }

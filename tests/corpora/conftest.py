@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from aiayn.config import Catalogue, Cleaning, Corpus, Download, Side, Text
+from aiayn.typed import build
 
 REPOSITORY = Path(__file__).parents[2]
 NO_RULES = Cleaning(
@@ -47,16 +48,8 @@ def _catalogue(name: str) -> Catalogue:
     content: dict[str, Any] = yaml.safe_load(
         (REPOSITORY / "conf" / "catalogue" / f"{name}.yaml").read_text()
     )
-    return Catalogue(
-        downloads={key: Download(**value) for key, value in content["downloads"].items()},
-        corpora={
-            key: Corpus(
-                sides={language: Side(**side) for language, side in value["sides"].items()},
-                pairs=value.get("pairs"),
-            )
-            for key, value in content["corpora"].items()
-        },
-    )
+    catalogue: Catalogue = build(Catalogue, content, "")
+    return catalogue
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,18 @@ def test_multi30k(clone: Any, shared: Callable[[str], Path]) -> None:
     assert not (clone.root / "data/raw").exists()  # a folder mirror is read in place
 
 
+def test_treebank_sample(clone: Any, shared: Callable[[str], Path]) -> None:
+    clone.compose("scale=multi30k")
+    run_stages(clone, *DATA_STAGES, item="parsing", AIAYN_MIRROR=str(shared("mirror")))
+    text = clone.root / "data/text/parsing"
+    assert [len(split(text, name)[0]) for name in ("train", "dev", "test")] == [3501, 168, 245]
+    words, symbols = split(text, "test")
+    for sentence, line in zip(words, symbols, strict=True):
+        leaves = [symbol for symbol in line.split() if symbol[0] == "(" and symbol[-1] == ")"]
+        assert len(leaves) == len(sentence.split())
+    check_tokens(clone.root, "parsing", 4000)
+
+
 @pytest.fixture
 def wmt14(clone: Any, shared: Callable[[str], Path]) -> Any:
     """The wmt14 scale over the miniature: other checksums, half of the sentences and less."""

@@ -73,6 +73,25 @@ def test_nfkc(text: Path, tmp_path: Path) -> None:
     assert bpe.decode(bpe.encode([" the  ﬁrst\tdog "])) == ["the first dog"]
 
 
+def test_symbols_of_the_target_are_one_piece_each(text: Path, tmp_path: Path) -> None:
+    """Brackets, whatever stands in them; the words of the source are none the wiser."""
+    symbols = ["(S", "(NP", "(NN)", "(SBAR", "(,)", "($)", ")NP", ")S", ")SBAR"]
+    (tmp_path / "target").write_text(" ".join(symbols) + "\n" + "(NP (NN) )NP\n")
+    files = [text / "train.source", tmp_path / "target"]
+    spec = config.Bpe(symbols="target", vocabulary=380, normalization="identity")
+    train_bpe(files, tmp_path / "bpe", spec)
+    bpe = Bpe(tmp_path / "bpe/model.model")
+    (ids,) = bpe.encode([" ".join(symbols)])
+    assert len(set(ids)) == len(ids) == len(symbols)
+    lines = [
+        " ".join(symbols),
+        "(S (X )NP",
+        " (NP)(S ( NP",
+        *(text / "train.source").read_text().split("\n"),
+    ]
+    assert bpe.decode(bpe.encode(lines)) == lines
+
+
 def test_real_text_survives(multi30k: tuple[list[str], list[str]], multi30k_bpe: Bpe) -> None:
     for lines in multi30k:
         assert multi30k_bpe.decode(multi30k_bpe.encode(lines)) == lines

@@ -27,7 +27,8 @@ BUFFER_BYTES = 1 << 20
 def assemble(
     task: str, text: Text, catalogue: Catalogue, folder: Path, raw: Path, mirror: str | None = None
 ) -> None:
-    """Write SPLIT.source, SPLIT.target and manifest.json of a task into `folder`.
+    """Write SPLIT.source, SPLIT.target and manifest.json of a task into `folder`; of a parsing
+    task also SPLIT.trees of the dev and test sets, a bracketed tree a line, for scoring.
 
     Training pairs are cleaned by text.cleaning. Of the dev and test sets no line is ever dropped,
     so that scores stay comparable: their lines are only stripped, and those that also occur in the
@@ -50,7 +51,10 @@ def assemble(
     languages = (text.source, text.target)
     downloads = _downloads(catalogue, names, languages)
     files = {name: fetch(catalogue.downloads[name], raw, mirror) for name in downloads}
-    corpora = {name: Parallel(name, catalogue.corpora[name], languages, files) for name in names}
+    corpora = {
+        name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves)
+        for name in names
+    }
     with replaced_folder(folder) as new:
         held_out = {
             split: _write_held_out(new, split, corpora[corpus])
@@ -71,8 +75,13 @@ def assemble(
 def _downloads(
     catalogue: Catalogue, corpora: Iterable[str], languages: tuple[str, str]
 ) -> list[str]:
-    sides = filter(None, (catalogue.corpora[name].sides for name in corpora))  # a grammar has none
-    return list(dict.fromkeys(side[language].download for side in sides for language in languages))
+    names: dict[str, None] = {}
+    for corpus in (catalogue.corpora[name] for name in corpora):
+        if corpus.sides is not None:
+            names |= dict.fromkeys(corpus.sides[language].download for language in languages)
+        elif corpus.treebank is not None and corpus.treebank.download is not None:
+            names[corpus.treebank.download] = None
+    return list(names)
 
 
 @dataclass
@@ -147,7 +156,12 @@ def _write_held_out(folder: Path, split: str, corpus: Parallel) -> _HeldOut:
                 advice = "No line of a dev or test set is dropped: convert the file to UTF-8."
                 raise _not_utf8(corpus, number, source, advice) from error
             writer.write(pairs[-1])
-    return _HeldOut({"corpora": {corpus.name: {"pairs": len(pairs)}}, **writer.entry()}, pairs)
+    written = writer.entry()
+    if corpus.leaves is not None:
+        trees = "".join(f"{tree}\n" for tree in corpus.trees()).encode()
+        (folder / f"{split}.trees").write_bytes(trees)
+        written["sha256"]["trees"] = hashlib.sha256(trees).hexdigest()
+    return _HeldOut({"corpora": {corpus.name: {"pairs": len(pairs)}}, **written}, pairs)
 
 
 def _write_train(

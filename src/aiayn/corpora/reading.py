@@ -9,20 +9,28 @@ from pathlib import Path
 
 from aiayn.config import Corpus, Side
 from aiayn.corpora.archives import describe, lines
+from aiayn.corpora.treebanks import treebank_trees
 from aiayn.errors import DataError
+from aiayn.trees.linear import Leaves, linearize
+from aiayn.trees.reading import read_tree
+from aiayn.trees.tree import Tree
 
 
 @dataclass(frozen=True)
 class Parallel:
-    """Two languages of a corpus; `files` has a local path for each of its downloads."""
+    """Two languages of a corpus, or its trees and their words; `files` has a local path for each
+    of its downloads, `leaves` is there for trees."""
 
     name: str
     corpus: Corpus
     languages: tuple[str, str]
     files: Mapping[str, Path]
+    leaves: Leaves | None = None
 
     def place(self, language: str) -> str:
         """How messages name the file or archive member that holds a language."""
+        if self.corpus.treebank is not None:
+            return f"the treebank {self.name}"
         if self.corpus.sides is None:
             return f"the grammar's {language}"
         side = self.corpus.sides[language]
@@ -36,7 +44,10 @@ class Parallel:
                 the declared one; or a file cannot be read.
         """
         sides = self.corpus.sides
-        stream = self._made() if sides is None else self._side_by_side(sides)
+        if self.leaves is not None:
+            stream = self._linearized(self.leaves)
+        else:
+            stream = self._made() if sides is None else self._side_by_side(sides)
         count = 0
         for pair in stream:
             count += 1
@@ -49,6 +60,25 @@ class Parallel:
                 f"corpus {self.name}: {count} pairs, but {self.corpus.pairs} are declared. "
                 f"Replace the files, or correct catalogue.corpora.{self.name}.pairs."
             )
+
+    def trees(self) -> Iterator[Tree]:
+        """Every tree in order; a parsing task's pairs are made of them.
+
+        Raises:
+            DataError: a file is missing, or holds something else than trees.
+        """
+        if self.corpus.treebank is not None:
+            yield from treebank_trees(self.name, self.corpus.treebank, self.files)
+            return
+        from aiayn.corpora.grammar import sentences
+
+        assert self.corpus.grammar is not None
+        for (line,) in sentences(self.corpus.grammar, ("tree",)):
+            yield read_tree(line, self.place("tree"))
+
+    def _linearized(self, leaves: Leaves) -> Iterator[tuple[bytes, bytes]]:
+        for tree in self.trees():
+            yield " ".join(tree.words).encode(), linearize(tree, leaves).encode()
 
     def _made(self) -> Iterator[tuple[bytes, bytes]]:
         from aiayn.corpora.grammar import sentences  # real corpora need no lexicon

@@ -112,11 +112,17 @@ class VariationRow:
 
 @dataclass(frozen=True)
 class ParserRow:
-    """A row of table 4."""
+    """A row of table 4.
+
+    The Transformer's rows name the `run` of ours that may stand beside them, and the
+    `training_corpora` that it needs for that.
+    """
 
     name: str
     training: str
     f1: Printed
+    run: str | None = None
+    training_corpora: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,6 +139,9 @@ class Paper:
     table_3: Mapping[str, VariationRow]
     table_3_test_set: EvaluationSet
     table_4: Mapping[str, ParserRow]
+    table_4_test_set: EvaluationSet
+    table_4_model: Mapping[str, Printed]
+    table_4_decoding: Mapping[str, Printed]
 
 
 def load_paper(path: Path = PAPER) -> Paper:
@@ -161,10 +170,21 @@ def load_paper(path: Path = PAPER) -> Paper:
         table_2_cost=_cost(data["table_2"]["cost"]),
         table_3=table_3,
         table_3_test_set=_test_set(data["table_3"]["test_set"]),
-        table_4={
-            key: ParserRow(row["name"], row["training"], Printed(row["f1"]))
-            for key, row in data["table_4"]["rows"].items()
-        },
+        table_4={key: _parser_row(row) for key, row in data["table_4"]["rows"].items()},
+        table_4_test_set=_test_set(data["table_4"]["test_set"]),
+        table_4_model=_printed(data["table_4"]["model"]),
+        table_4_decoding=_printed(data["table_4"]["decoding"]),
+    )
+
+
+def _parser_row(row: Mapping[str, Any]) -> ParserRow:
+    ours = row.get("ours", {})
+    return ParserRow(
+        name=row["name"],
+        training=row["training"],
+        f1=Printed(row["f1"]),
+        run=ours.get("run"),
+        training_corpora=tuple(ours.get("training", ())),
     )
 
 

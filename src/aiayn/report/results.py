@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +27,25 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class LengthClass:
+    """The sentences of like length in a test set: how many, and the F1 over them."""
+
+    sentences: int
+    f1: float
+
+
+@dataclass(frozen=True)
 class ScoredSplit:
-    """Scores on one set of sentences, by name as in the score file; `sha256` by side."""
+    """Scores on one set of sentences, by name as in the score file; `sha256` by side.
+
+    Of trees also `counts` of sentences, and `lengths`: F1 by class of sentence length.
+    """
 
     evaluation_set: EvaluationSet
     sha256: Mapping[str, str]
     scores: Mapping[str, Measured]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    lengths: Mapping[str, LengthClass] = field(default_factory=dict)
 
 
 def read_scores(path: Path) -> Mapping[str, ScoredSplit] | None:
@@ -67,7 +80,12 @@ def _scored(entry: Mapping[str, Any], place: str) -> ScoredSplit:
                 high=_number(score["high"]) if "high" in score else None,
             )
             for name, score in entry.items()
-            if name != "set"
+            if name not in ("set", "counts", "lengths")
+        },
+        counts={name: int(count) for name, count in entry.get("counts", {}).items()},
+        lengths={
+            name: LengthClass(int(group["sentences"]), _number(group["f1"]))
+            for name, group in entry.get("lengths", {}).items()
         },
     )
 

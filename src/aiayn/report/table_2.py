@@ -156,6 +156,7 @@ def _measured(paper: Paper, config: Config, scores: Scores, costs: Mapping[str, 
         tuple(
             row
             for run, splits in scores.items()
+            if config.task(config.run(run).task).metric == "bleu"
             for row in _measured_rows(
                 run, splits, _protocol(paper, config.run(run).task), costs.get(run)
             )

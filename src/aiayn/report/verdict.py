@@ -15,8 +15,8 @@ the paper's sentences are the same as ours.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from aiayn.config import Model
@@ -77,13 +77,19 @@ def training_departures(paper: tuple[str, ...], ours: tuple[str, ...]) -> Iterat
 
 def model_departures(paper: RequiredModel, ours: Model) -> Iterator[str]:
     """Which columns of the model differ from the paper's."""
-    names = {"d_k": "key_width", "d_v": "value_width"}  # implied where the row leaves them out
-    for column, printed in paper.columns.items():
-        value = getattr(ours, names.get(column, column))
-        if not _equal(printed, value):
-            yield f"{column} is {value}, not {printed.text}"
+    # d_k and d_v may be implied
+    spelled_out = replace(ours, d_k=ours.key_width, d_v=ours.value_width)
+    yield from parameter_departures(paper.columns, spelled_out)
     if ours.average != paper.average:
         yield f"{ours.average} checkpoints averaged, not {paper.average}"
+
+
+def parameter_departures(paper: Mapping[str, Printed], ours: object) -> Iterator[str]:
+    """Which parameters differ from those that the paper states."""
+    for name, printed in paper.items():
+        value = getattr(ours, name)
+        if not _equal(printed, value):
+            yield f"{name} is {value}, not {printed.text}"
 
 
 def _equal(printed: Printed, value: float | str) -> bool:

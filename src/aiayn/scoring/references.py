@@ -13,26 +13,26 @@ from aiayn.errors import ScoreError
 
 @dataclass(frozen=True, kw_only=True)
 class References:
-    """The target side of a split; `identity` says which test set it is."""
+    """What a split's hypotheses are held against; `identity` says which test set it is."""
 
     path: Path
     sentences: tuple[str, ...]
     identity: dict[str, Any]
 
 
-def read_references(folder: Path, split: str) -> References:
-    """`folder`/SPLIT.target, checked against the folder's manifest.json.
+def read_references(folder: Path, split: str, side: str = "target") -> References:
+    """`folder`/SPLIT.target, or another side, checked against the folder's manifest.json.
 
     Raises:
         ScoreError: a file is missing, the manifest does not describe the split, or the references
             are not the ones it describes.
     """
-    path, manifest = folder / f"{split}.target", folder / "manifest.json"
+    path, manifest = folder / f"{split}.{side}", folder / "manifest.json"
     repair = f"Make the text again: dvc repro -f download@{folder.name}."
     try:
         described = json.loads(_read(manifest, repair))["splits"][split]
         identity = {key: described[key] for key in ("corpora", "pairs", "sha256")}
-        digest = identity["sha256"]["target"]
+        digest = identity["sha256"][side]
     except (ValueError, KeyError, TypeError) as error:
         raise ScoreError(
             f"{manifest}: does not tell corpora, pairs and sha256 of {split}. {repair}"

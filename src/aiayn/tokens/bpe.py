@@ -39,9 +39,10 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
     or processors. Of more than `MAX_LINES` lines, every second, third... is read.
 
     Args:
-        files: text of both languages, UTF-8, one sentence a line.
+        files: text of both languages, the target's last, UTF-8, one sentence a line.
         out: folder, replaced as a whole.
-        spec: number of pieces, special and byte pieces included; normalization rule.
+        spec: number of pieces, special and byte pieces included; normalization rule; whether each
+            word of the target is one piece, as the symbols of a linearized tree are.
     Raises:
         ConfigError: the vocabulary is too large or too small for this text.
         DataError: a file is missing, or there is no text.
@@ -65,6 +66,7 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
             normalization_rule_name=spec.normalization,
             remove_extra_whitespaces=spec.normalization != "identity",
             max_sentence_length=MAX_LINE_BYTES,
+            user_defined_symbols=_words(files[-1]) if spec.symbols == "target" else [],
             minloglevel=3,
         )
     except RuntimeError as error:
@@ -179,6 +181,13 @@ def _every_nth_line(files: Sequence[Path], stride: int) -> Iterator[bytes]:
                 if number % stride == 0:
                     yield line
                 number += 1
+
+
+def _words(path: Path) -> list[str]:
+    """Every word of a file as a piece that begins it: with the space before it."""
+    with path.open(encoding="utf-8", newline="\n") as file:
+        words = {word for line in file for word in line.rstrip("\n").split(" ")}
+    return [f"▁{word}" for word in sorted(words - {""})]
 
 
 def _explained(error: RuntimeError, vocabulary: int, files: Sequence[Path]) -> AiaynError:

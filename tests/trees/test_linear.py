@@ -1,0 +1,112 @@
+"""Trees to symbols and back: exactly where the symbols make a tree, validly where they do not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aiayn.trees.linear import linearize, restore
+from aiayn.trees.reading import read_tree
+from aiayn.trees.tree import Bracket, Tree
+
+LABELS = st.sampled_from(["S", "NP", "VP", "NN", "X", "-LRB-", "ADVP|PRT", "="])
+WORDS = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="()"), min_size=1)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Tree:
+    """Any tree: over some words, brackets drawn inside brackets, unary chains included."""
+    words = draw(st.lists(WORDS, min_size=1, max_size=12))
+    tags = draw(st.lists(LABELS, min_size=len(words), max_size=len(words)))
+    brackets: list[Bracket] = []
+
+    def fill(start: int, end: int, depth: int) -> None:
+        if depth == 5:
+            return
+        cuts = sorted(draw(st.sets(st.integers(start, end), max_size=4)))
+        for left, right in pairwise(cuts):
+            if draw(st.booleans()):
+                brackets.append(Bracket(draw(LABELS), left, right))
+                fill(left, right, depth + 1)
+
+    fill(0, len(words), 0)
+    return Tree(tuple(words), tuple(tags), tuple(brackets))
+
+
+def assert_valid(tree: Tree, words: list[str]) -> None:
+    assert tree.words == tuple(words)
+    assert len(tree.tags) == len(words)
+    open_ends = [len(words)]
+    last_start = 0
+    for bracket in tree.brackets:  # preorder, nested, not empty
+        assert last_start <= bracket.start < bracket.end
+        last_start = bracket.start
+        while open_ends[-1] <= bracket.start:
+            open_ends.pop()
+        assert bracket.end <= open_ends[-1]
+        open_ends.append(bracket.end)
+
+
+@given(trees(), st.sampled_from(["tags", "dummy"]))
+def test_any_tree_survives_the_round_trip(tree: Tree, leaves: str) -> None:
+    symbols = linearize(tree, leaves).split(" ")  # type: ignore[arg-type]
+    assert restore(symbols, tree.words, tree.tags) == (tree, False)
+
+
+@settings(deadline=None)  # the first call imports nltk
+@given(trees())
+def test_any_tree_is_read_back_from_its_line(tree: Tree) -> None:
+    plain = Tree(tree.words, tree.tags, tuple(b._replace(label="NP") for b in tree.brackets))
+    assert read_tree(str(plain), "here") == plain
+
+
+SYMBOLS = st.one_of(
+    st.sampled_from(["(S", ")S", "(NP", ")NP", "(XX)", "(NN)", "(", ")", "()", "", "word", "(S)x"]),
+    st.text(max_size=4),
+)
+
+
+@given(st.lists(SYMBOLS, max_size=40), st.lists(WORDS, max_size=8))
+def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words: list[str]) -> None:
+    tags = ["NN"] * len(words)
+    tree, repaired = restore(symbols, words, tags)
+    assert_valid(tree, words)
+    as_given = [symbol if symbol[-1:] != ")" else "(XX)" for symbol in symbols]
+    assert repaired == (linearize(tree, "dummy").split() != as_given)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "brackets"),
+    [
+        ("(S (NP (XX) )NP (VP (XX) (XX)", [("S", 0, 3), ("NP", 0, 1), ("VP", 1, 3)]),  # cut short
+        ("(S (NP (XX) )S (XX) (XX)", [("S", 0, 1), ("NP", 0, 1)]),  # NP never closed
+        ("(S (XX) (XX) (XX) (XX) )S", [("S", 0, 3)]),  # a leaf too many
+        ("(NP (XX) )NP (VP (XX) )VP", [("NP", 0, 1), ("VP", 1, 3)]),  # a leaf too few
+        ("(S (NP )NP (XX) (XX) (XX) )S )VP", [("S", 0, 3)]),  # around nothing; closes nothing
+        ("I cannot parse this", []),
+        ("", []),
+    ],
+)
+def test_repairs(symbols: str, brackets: list[tuple[str, int, int]]) -> None:
+    tree, repaired = restore(symbols.split(), ["a", "b", "c"], ["X"] * 3)
+    assert (list(tree.brackets), repaired) == (brackets, True)
+
+
+def test_symbols() -> None:
+    tree = read_tree("(TOP (S (NP (PRP She)) (VP (VBZ sleeps)) (. .)))", "here")
+    assert linearize(tree, "tags") == "(S (NP (PRP) )NP (VP (VBZ) )VP (.) )S"
+    assert linearize(tree, "dummy") == "(S (NP (XX) )NP (VP (XX) )VP (XX) )S"
+
+
+def test_length_and_depth_have_no_limit() -> None:
+    """A sentence of 500 words, and a model that opened brackets until it was stopped."""
+    words = [f"w{n}" for n in range(500)]
+    symbols = ["(S"] * 3000 + ["(XX)"] * 500
+    tree, repaired = restore(symbols, words, ["NN"] * 500)
+    assert repaired
+    assert set(tree.brackets) == {("S", 0, 500)}
+    assert restore(linearize(tree, "tags").split(), words, ["NN"] * 500) == (tree, False)
+    assert len(str(tree).split()) == 3000 + 1 + 2 * 500
