@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aiayn.report.comparison import Comparison, tally
 from aiayn.report.drawing import INK, PAPER
-from aiayn.report.examples import TaskExamples
-from aiayn.report.provenance import Provenance
-from aiayn.report.tables import Table
+from aiayn.report.evidence import Evidence, runs_of
+from aiayn.report.examples import TaskExamples, choose_examples, read_test_sets
+from aiayn.report.provenance import Provenance, anchor, files_without_run, provenance
+from aiayn.report.scoreboard import answer, tally
+from aiayn.report.section import Section
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -23,27 +24,37 @@ class Page:
 
     scale: str
     source: str
-    comparisons: tuple[Comparison, ...]
-    tables: tuple[Table, ...]
+    sections: tuple[Section, ...]
     provenance: tuple[Provenance, ...]
-    figures: Mapping[str, str]
     examples: tuple[TaskExamples, ...]
 
 
-FIGURE_TITLES = {
-    "training_loss.svg": "Training loss",
-    "dev_perplexity.svg": "Perplexity on the development set",
-    "learning_rate.svg": "Learning rate (section 5.3)",
-}
+def make_page(evidence: Evidence, sections: Iterable[Section]) -> Page:
+    """The given sections, and what stands around them."""
+    return Page(
+        scale=evidence.config.scale,
+        source=evidence.paper.source,
+        sections=tuple(sections),
+        provenance=tuple(provenance(evidence)),
+        examples=tuple(
+            choose_examples(test_set, runs_of(evidence.config, test_set.task))
+            for test_set in read_test_sets(evidence.config, evidence.root)
+        ),
+    )
 
 
 def index_html(page: Page) -> str:
     """The page as one self-contained document."""
+    findings = [finding for section in page.sections for finding in section.findings]
     return _render(
         "index.html",
         page=page,
-        tally=list(tally(page.comparisons)),
-        judged=any(item.ours for item in page.comparisons),
+        answer=answer(findings, page.scale),
+        tally=tally,
+        findings=findings,
+        anchor=anchor,
+        inline=inline,
+        files=files_without_run(page.sections),
         scored=[item for item in page.provenance if item.splits],
         training_corpora=_distinct(item.training_corpora for item in page.provenance),
         test_corpora=_distinct(
@@ -52,7 +63,6 @@ def index_html(page: Page) -> str:
             for split, scored in item.splits.items()
             if split != "dev"
         ),
-        figures=[(FIGURE_TITLES[name], name, inline(svg)) for name, svg in page.figures.items()],
     )
 
 
@@ -61,9 +71,18 @@ def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(name for group in groups for name in group))
 
 
-def circumstances_html(scale: str, runs: Mapping[str, Mapping[str, Mapping[str, str]]]) -> str:
-    """What may differ between two identical runs: facts by run, by stage, by dotted name."""
-    return _render("circumstances.html", scale=scale, runs=runs)
+def circumstances_html(
+    scale: str,
+    rendering: Mapping[str, str],
+    runs: Mapping[str, Mapping[str, Mapping[str, str]]],
+) -> str:
+    """What may differ between two identical runs.
+
+    Args:
+        rendering: facts about the report itself.
+        runs: facts by run, by stage, by dotted name.
+    """
+    return _render("circumstances.html", scale=scale, rendering=rendering, runs=runs)
 
 
 def inline(svg: str) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
-from aiayn.config import Config
-from aiayn.report.comparison import Comparison, Scores
-from aiayn.report.results import ScoredSplit
+from aiayn.report.comparison import compare
+from aiayn.report.evidence import Evidence
+from aiayn.report.results import Manifest, ScoredSplit
+from aiayn.report.section import Section
+from aiayn.report.tables import Cell
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """One run as the page accounts for it.
 
@@ -25,15 +27,16 @@ class Provenance:
     model: Mapping[str, object]
     recipe: Mapping[str, object]
     training_corpora: tuple[str, ...]
+    manifest: Manifest | None
     splits: Mapping[str, ScoredSplit]
     departures: tuple[str, ...]
     command: str
 
 
-def provenance(
-    config: Config, scores: Scores, comparisons: tuple[Comparison, ...]
-) -> Iterator[Provenance]:
+def provenance(evidence: Evidence) -> Iterator[Provenance]:
     """Of every run, in the order of params.yaml; a run without scores has no splits."""
+    config, scores = evidence.config, evidence.scores
+    comparisons = compare(evidence.paper, config, scores)
     departures = {item.run: item.judgement.reasons for item in comparisons}
     for name, splits in scores.items():
         run, model = config.run(name), config.model_of(name)
@@ -52,7 +55,31 @@ def provenance(
                 "alpha": task.decoding.alpha,
             },
             training_corpora=task.text.train,
+            manifest=evidence.manifests.get(run.task),
             splits=splits or {},
             departures=departures.get(name, ()),
             command=f"dvc repro score@{name}",
         )
+
+
+def anchor(cell: Cell) -> str:
+    """The place on the page that accounts for a cell of ours: of its run, or of its file."""
+    return f"run-{cell.run}" if cell.run else f"file-{_file(cell.sources[0])}"
+
+
+def files_without_run(sections: Iterable[Section]) -> list[str]:
+    """Files that cells of no run name as their sources: measurements of the code itself."""
+    cells = (
+        cell
+        for section in sections
+        for cell in (
+            *(cell for table in section.tables for row in table.rows for cell in row.cells),
+            *(finding.ours for finding in section.findings if finding.ours),
+        )
+        if not cell.run
+    )
+    return sorted({_file(source) for cell in cells for source in cell.sources})
+
+
+def _file(source: str) -> str:
+    return source.partition(":")[0]
