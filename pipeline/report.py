@@ -32,9 +32,10 @@ def main() -> None:
     index = index_html(make_page(evidence, sections))
     facts = {run: read_circumstances(Path("circumstances"), run) for run in evidence.config.runs}
     circumstances = circumstances_html(evidence.config.scale, rendering(Path()), facts)
-    with replaced_folder(REPORTS / "tables") as tables, replaced_folder(
-        REPORTS / "figures"
-    ) as figures:
+    with (
+        replaced_folder(REPORTS / "tables") as tables,
+        replaced_folder(REPORTS / "figures") as figures,
+    ):
         folders = {"tables": tables, "figures": figures}
         for section in sections:
             for name, text in files(section).items():

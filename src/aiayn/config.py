@@ -193,6 +193,14 @@ class Training:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Illustrations:
+    """Whose attention is drawn, over which sentence; null is the first of the run's test set."""
+
+    run: str
+    sentence: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
     """All of params.yaml."""
 
@@ -202,6 +210,7 @@ class Config:
     models: Mapping[str, Model]
     runs: Mapping[str, Run]
     training: Training
+    illustrations: Illustrations
 
     def task(self, name: str) -> Task:
         """The task of that name. Raises ConfigError with the nearest name."""
@@ -264,6 +273,9 @@ def _check(config: Config) -> None:
         _known(run.model, config.models, f"runs.{name}.model", "model")
         _require(run.seed >= 0, f"runs.{name}.seed", "must not be negative")
     _check_training(config.training)
+    _known(config.illustrations.run, config.runs, "illustrations.run", "run")
+    sentence = config.illustrations.sentence
+    _require(sentence is None or bool(sentence.strip()), "illustrations.sentence", "is empty")
 
 
 def _check_task(name: str, task: Task, catalogue: Catalogue) -> None:

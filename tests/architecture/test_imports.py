@@ -25,6 +25,7 @@ ROOMS = (
     "model",
     "training",
     "decoding",
+    "illustrations",
     "profiling",
 )
 GROUND = {"errors", "typed", "config", "files"}

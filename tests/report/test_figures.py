@@ -7,9 +7,9 @@ from typing import Any
 
 import matplotlib
 import pytest
+from aiayn.report.figures import training_curves
 
 from aiayn.config import Config
-from aiayn.report.figures import training_curves
 from aiayn.report.page import inline
 from aiayn.report.results import History
 

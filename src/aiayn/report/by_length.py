@@ -109,7 +109,7 @@ def _bucket(lines: Sequence[int], lengths: Sequence[int]) -> Bucket:
 
 
 def _bleu(test_set: TestSet, run: str, bucket: Bucket) -> float:
-    from sacrebleu.metrics import BLEU
+    from sacrebleu.metrics.bleu import BLEU
 
     hypotheses = [test_set.hypotheses[run][line] for line in bucket.lines]
     references = [test_set.reference[line] for line in bucket.lines]

@@ -139,7 +139,7 @@ def _hypotheses(said: Mapping[str, str], reference: str) -> Iterator[Hypothesis]
 
 def _chrf(hypothesis: str, reference: str) -> float:
     """Sentence chrF2 (Popović 2015), 0 to 100, with sacreBLEU's defaults."""
-    from sacrebleu.metrics import CHRF
+    from sacrebleu.metrics.chrf import CHRF
 
     score: float = CHRF().sentence_score(hypothesis, [reference]).score
     return score

@@ -16,6 +16,7 @@ from aiayn.report.scoreboard import answer, tally
 from aiayn.report.section import Section
 
 TEMPLATES = Path(__file__).with_name("templates")
+WIDE_POINTS = 500  # wider figures do not stand side by side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,15 +87,22 @@ def circumstances_html(
 
 
 def inline(svg: str) -> str:
-    """An SVG file as a part of the page: in the page's ink, without a background or ids.
+    """An SVG file as a part of the page: in the page's ink, without a background or ids, and with
+    its width in points for the style sheet.
 
     Element ids of two figures would clash; those that a figure refers to are digests and stay.
     """
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
     body = re.sub(r'(<g) id="[^"]*"', r"\1", body)
-    body = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", body, count=1)
+    size = re.compile(r'(<svg[^>]*?) width="([\d.]+)pt" height="[^"]*"')
+    body = size.sub(_sized, body, count=1)
     return body.replace(INK, "currentColor").replace(PAPER, "none")
+
+
+def _sized(opening: re.Match[str]) -> str:
+    wide = ' class="wide"' if float(opening[2]) > WIDE_POINTS else ""
+    return f'{opening[1]} style="--points: {opening[2]}"{wide}'
 
 
 def _render(name: str, **content: Any) -> str:

@@ -144,6 +144,22 @@ def read_manifest(path: Path) -> Manifest | None:
         ) from error
 
 
+def read_illustration(path: Path) -> list[dict[str, str]]:
+    """The lines of a table of the stage illustrate; none where it has not run.
+
+    Raises:
+        ScoreError: a line has another number of cells than the headings.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+    except FileNotFoundError:
+        return []
+    if any(None in line or None in line.values() for line in lines):
+        raise ScoreError(f"{path}: a line is cut short. Make it again: dvc repro -f illustrate.")
+    return lines
+
+
 def read_circumstances(folder: Path, run: str) -> Mapping[str, Mapping[str, str]]:
     """What `folder`/RUN.STAGE.json record of each stage: text by dotted name, empty without a file.
 

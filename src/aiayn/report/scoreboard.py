@@ -31,4 +31,6 @@ def answer(findings: Sequence[Finding], scale: str) -> str:
     if not_run:
         rest.append(f"{not_run} {'was' if not_run == 1 else 'were'} not run at the scale {scale}")
     verb = "is" if reproduced == 1 else "are"
-    return f"{word}: {reproduced} of {total} published figures {verb} reproduced, {', '.join(rest)}."
+    return (
+        f"{word}: {reproduced} of {total} published figures {verb} reproduced, {', '.join(rest)}."
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from aiayn.errors import ConfigError
-from aiayn.report import by_length, table_2, training
+from aiayn.report import by_length, model_figures, table_2, training
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
 from aiayn.report.tables import csv_text, latex, markdown
@@ -14,6 +14,7 @@ from aiayn.typed import nearest
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "table_2": table_2.section,
     "training": training.section,
+    "model": model_figures.section,
     "length": by_length.section,
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
 from aiayn.report.comparison import Comparison, Scores, compare
+from aiayn.report.cost_figure import cost_figure, printed_systems
 from aiayn.report.evidence import Evidence
 from aiayn.report.paper import BleuRow, Paper
 from aiayn.report.records import records
@@ -51,6 +52,7 @@ def section(evidence: Evidence) -> Section:
         tables=table_2(paper, config, scores, comparisons),
         records=records(paper, config, scores, comparisons),
         findings=tuple(_finding(item) for item in comparisons),
+        figures=(cost_figure(paper, tuple(printed_systems(paper))),),
     )
 
 
