@@ -27,6 +27,10 @@ ROOMS = (
     "decoding",
     "illustrations",
     "profiling",
+    "scoring",
+    "report",
+    "tracking",
+    "command",
 )
 GROUND = {"errors", "typed", "config", "files"}
 APART = {

@@ -46,7 +46,7 @@ def attention_figures(path: Path) -> Iterator[Figure]:
     """
     try:
         data = json.loads(path.read_bytes())
-        maps = [_map(data, kind) for kind in KINDS]
+        maps = [attention_map(data, kind) for kind in KINDS]
         about = f"{data['run']} reading “{data['sentence']}” and writing “{data['translation']}”."
     except FileNotFoundError:
         return
@@ -66,7 +66,8 @@ def attention_figures(path: Path) -> Iterator[Figure]:
         )
 
 
-def _map(data: Any, kind: str) -> AttentionMap:
+def attention_map(data: Any, kind: str) -> AttentionMap:
+    """One of KINDS from what stands in attention.json. Raises KeyError if that is incomplete."""
     return AttentionMap(
         kind=kind,
         queries=data["source" if kind == "encoder" else "target"],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aiayn.report.drawing import PALETTE, drawing
 from aiayn.report.paper import Paper
 from aiayn.report.section import Figure
+from aiayn.report.tables import power_of_ten
 
 LOOKS = {  # origin: marker, colour, name in the legend
     "published": ("o", PALETTE[0], "published before"),
@@ -44,7 +46,7 @@ def printed_systems(paper: Paper) -> Iterator[System]:
 
 def cost_figure(paper: Paper, systems: Sequence[System]) -> Figure:
     """A panel for each column of table 2; the better and the cheaper, the further up and left."""
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import FuncFormatter, NullFormatter
 
     with drawing(8.6, 3.8) as drawn:
         panels = drawn.figure.subplots(1, len(paper.table_2_columns))
@@ -55,14 +57,17 @@ def cost_figure(paper: Paper, systems: Sequence[System]) -> Figure:
                     [point.flops for point in points], [point.bleu for point in points],
                     marker=marker, color=colour, label=label, s=26,
                 )  # fmt: skip
-                for point in points:
-                    axes.annotate(
-                        point.name, (point.flops, point.bleu), xytext=(0, 5),
-                        textcoords="offset points", fontsize=6.5, ha="center",
-                    )  # fmt: skip
+            for system in (held := [s for s in systems if s.pair == pair]):
+                side = -1 if _crowded(system, held) else 1
+                axes.annotate(
+                    system.name, (system.flops, system.bleu), xytext=(6 * side, 0),
+                    textcoords="offset points", fontsize=6.5, va="center",
+                    ha="left" if side > 0 else "right",
+                )  # fmt: skip
             axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda flops, _: _power(flops)))
             axes.xaxis.set_minor_formatter(NullFormatter())
-            axes.margins(0.22, 0.12)
+            axes.margins(0.45, 0.12)
             axes.set_title(column.heading, fontsize=9)
             axes.set_xlabel("training cost, FLOPs")
             axes.set_ylabel("BLEU, newstest2014")
@@ -91,3 +96,15 @@ def cost_figure(paper: Paper, systems: Sequence[System]) -> Figure:
             for system in systems
         ],
     )
+
+
+def _crowded(system: System, others: Sequence[System]) -> bool:
+    """Whether a name to the right would run into the next system."""
+    return any(
+        1 < other.flops / system.flops < 4 and abs(other.bleu - system.bleu) < 0.3
+        for other in others
+    )
+
+
+def _power(flops: float) -> str:
+    return power_of_ten(f"1e{math.log10(flops):.0f}").removeprefix("1·")
