@@ -9,7 +9,7 @@ from itertools import groupby
 from aiayn.config import Config
 from aiayn.report.drawing import DASHES, PALETTE, drawing
 from aiayn.report.evidence import LEADING, Evidence, runs_of
-from aiayn.report.examples import TestSet, read_test_sets
+from aiayn.report.examples import TranslatedSet, read_test_sets
 from aiayn.report.section import Figure, Section
 
 BUCKETS = 6
@@ -51,11 +51,11 @@ def section(evidence: Evidence) -> Section:
     )
 
 
-def _leading_with_outputs(config: Config, test_set: TestSet) -> list[str]:
+def _leading_with_outputs(config: Config, test_set: TranslatedSet) -> list[str]:
     return [run for run in runs_of(config, test_set.task)[:LEADING] if run in test_set.hypotheses]
 
 
-def bleu_by_length(test_set: TestSet, runs: Sequence[str]) -> Figure:
+def bleu_by_length(test_set: TranslatedSet, runs: Sequence[str]) -> Figure:
     """Of `runs`, at least one, whose outputs are there."""
     buckets = list(buckets_of([len(line.split()) for line in test_set.source]))
     curves = {run: [_bleu(test_set, run, bucket) for bucket in buckets] for run in runs}
@@ -108,7 +108,7 @@ def _bucket(lines: Sequence[int], lengths: Sequence[int]) -> Bucket:
     return Bucket(lengths[lines[0]], lengths[lines[-1]], tuple(lines))
 
 
-def _bleu(test_set: TestSet, run: str, bucket: Bucket) -> float:
+def _bleu(test_set: TranslatedSet, run: str, bucket: Bucket) -> float:
     from sacrebleu.metrics.bleu import BLEU
 
     hypotheses = [test_set.hypotheses[run][line] for line in bucket.lines]

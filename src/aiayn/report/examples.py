@@ -37,7 +37,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class TestSet:
+class TranslatedSet:
     """A task's test set with the hypotheses of its runs, line by line."""
 
     task: str
@@ -53,12 +53,12 @@ class TestSet:
 class TaskExamples:
     """Examples under headings; `judge` is the run by whose chrF worst and best were chosen."""
 
-    test_set: TestSet
+    test_set: TranslatedSet
     judge: str
     groups: Mapping[str, tuple[Example, ...]]
 
 
-def read_test_sets(config: Config, root: Path) -> Iterator[TestSet]:
+def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
     """Of every task that has a test set in data/text; runs without outputs are left out.
 
     Raises:
@@ -79,7 +79,7 @@ def read_test_sets(config: Config, root: Path) -> Iterator[TestSet]:
                     f"{path} has {len(sides['source'])} lines and the {side} has {len(lines)}. "
                     f"Make both again: dvc repro."
                 )
-        yield TestSet(
+        yield TranslatedSet(
             task=name,
             source_language=task.text.source,
             target_language=task.text.target,
@@ -89,7 +89,7 @@ def read_test_sets(config: Config, root: Path) -> Iterator[TestSet]:
         )
 
 
-def choose_examples(test_set: TestSet, runs: Sequence[str]) -> TaskExamples:
+def choose_examples(test_set: TranslatedSet, runs: Sequence[str]) -> TaskExamples:
     """Lines spread evenly over the set, then the worst and the best of the first run with outputs.
 
     Args:
@@ -115,7 +115,7 @@ def choose_examples(test_set: TestSet, runs: Sequence[str]) -> TaskExamples:
     )
 
 
-def _example(test_set: TestSet, number: int, runs: Sequence[str]) -> Example:
+def _example(test_set: TranslatedSet, number: int, runs: Sequence[str]) -> Example:
     reference = test_set.reference[number]
     said = {run: lines[number] for run, lines in test_set.hypotheses.items()}
     leading = {run: text for run, text in said.items() if run in runs[:LEADING]}

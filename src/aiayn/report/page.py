@@ -11,7 +11,13 @@ from typing import Any
 from aiayn.report.drawing import INK, PAPER
 from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.examples import TaskExamples, choose_examples, read_test_sets
-from aiayn.report.provenance import Provenance, anchor, files_without_run, provenance
+from aiayn.report.provenance import (
+    Measurement,
+    Provenance,
+    anchor,
+    measurements,
+    provenance,
+)
 from aiayn.report.scoreboard import answer, tally
 from aiayn.report.section import Section
 
@@ -27,15 +33,18 @@ class Page:
     source: str
     sections: tuple[Section, ...]
     provenance: tuple[Provenance, ...]
+    measurements: tuple[Measurement, ...]
     examples: tuple[TaskExamples, ...]
 
 
 def make_page(evidence: Evidence, sections: Iterable[Section]) -> Page:
     """The given sections, and what stands around them."""
+    held = tuple(sections)
     return Page(
         scale=evidence.config.scale,
         source=evidence.paper.source,
-        sections=tuple(sections),
+        sections=held,
+        measurements=tuple(measurements(evidence.root, held, evidence.config.runs)),
         provenance=tuple(provenance(evidence)),
         examples=tuple(
             choose_examples(test_set, runs_of(evidence.config, test_set.task))
@@ -46,6 +55,7 @@ def make_page(evidence: Evidence, sections: Iterable[Section]) -> Page:
 
 def index_html(page: Page) -> str:
     """The page as one self-contained document."""
+    runs = {item.run for item in page.provenance}
     findings = [finding for section in page.sections for finding in section.findings]
     return _render(
         "index.html",
@@ -53,9 +63,8 @@ def index_html(page: Page) -> str:
         answer=answer(findings, page.scale),
         tally=tally,
         findings=findings,
-        anchor=anchor,
+        anchor=lambda cell: anchor(cell, runs),
         inline=inline,
-        files=files_without_run(page.sections),
         scored=[item for item in page.provenance if item.splits],
         training_corpora=_distinct(item.training_corpora for item in page.provenance),
         test_corpora=_distinct(

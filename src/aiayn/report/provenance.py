@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
 
 from aiayn.report.comparison import compare
 from aiayn.report.evidence import Evidence
@@ -62,24 +64,37 @@ def provenance(evidence: Evidence) -> Iterator[Provenance]:
         )
 
 
-def anchor(cell: Cell) -> str:
+@dataclass(frozen=True)
+class Measurement:
+    """A file of numbers that belong to no run: what a stage profile_NAME counted or measured."""
+
+    file: str
+    sha256: str
+    command: str
+
+
+def measurements(
+    root: Path, sections: Iterable[Section], runs: Container[str]
+) -> Iterator[Measurement]:
+    """The files in profiles/ that cells of no run name as their sources."""
+    for name in sorted({_file(c.sources[0]) for c in _cells(sections) if c.run not in runs}):
+        path = root / "profiles" / name
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "not there"
+        yield Measurement(name, digest, f"dvc repro profile_{path.stem}")
+
+
+def anchor(cell: Cell, runs: Container[str]) -> str:
     """The place on the page that accounts for a cell of ours: of its run, or of its file."""
-    return f"run-{cell.run}" if cell.run else f"file-{_file(cell.sources[0])}"
+    return f"run-{cell.run}" if cell.run in runs else f"file-{_file(cell.sources[0])}"
 
 
-def files_without_run(sections: Iterable[Section]) -> list[str]:
-    """Files that cells of no run name as their sources: measurements of the code itself."""
-    cells = (
-        cell
-        for section in sections
-        for cell in (
-            *(cell for table in section.tables for row in table.rows for cell in row.cells),
-            *(finding.ours for finding in section.findings if finding.ours),
-        )
-        if not cell.run
-    )
-    return sorted({_file(source) for cell in cells for source in cell.sources})
+def _cells(sections: Iterable[Section]) -> Iterator[Cell]:
+    """Those of ours."""
+    for section in sections:
+        rows = (row for table in section.tables for row in table.rows)
+        cells = (*(cell for row in rows for cell in row.cells), *(f.ours for f in section.findings))
+        yield from (cell for cell in cells if cell and cell.sources)
 
 
 def _file(source: str) -> str:
-    return source.partition(":")[0]
+    return PurePosixPath(source.partition(":")[0]).name
