@@ -23,6 +23,7 @@ OUTPUTS = (
     "models",
     "history",
     "circumstances",
+    "illustrations",
     "outputs",
     "scores",
     "metrics",

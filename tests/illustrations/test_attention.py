@@ -42,6 +42,7 @@ def test_the_decoder_looks_at_nothing_later(model: Transformer) -> None:
     assert torch.equal(decoder[:, :, 0, 0], torch.ones(2, 2))
 
 
+@torch.inference_mode()
 def test_the_weights_are_those_of_the_computation(model: Transformer) -> None:
     """Values weighted by the map give what the layer's own attention gives."""
     layer = model.encoder[0]
