@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -88,11 +89,20 @@ def test_arguments_a_file_and_stdin_are_translated_alike(
         assert capsys.readouterr() == (wanted, "")
 
 
-def test_beam_and_alpha_are_those_asked_for(project: Path, capsys: Said) -> None:
-    main(["translate", RUN, *SENTENCES, "--beam", "1", "--alpha", "0"])
-    said = capsys.readouterr().out.removesuffix("\n").split("\n")
-    assert said == expected(project, Decoding(beam=1, alpha=0.0, extra_length=4))
-    assert said != expected(project, config.load().task("en-de").decoding)
+def test_beam_and_alpha_are_those_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Decoding] = []
+
+    def watched(*arguments: Any) -> list[str]:
+        asked.append(arguments[3])
+        return translate(*arguments)
+
+    monkeypatch.setattr("aiayn.decoding.text.translate", watched)
+    main(["translate", RUN, "x", "--beam", "1", "--alpha", "0"])
+    main(["translate", RUN, "x", "--beam", "2"])
+    assert asked == [
+        Decoding(beam=1, alpha=0.0, extra_length=4),
+        Decoding(beam=2, alpha=0.6, extra_length=4),
+    ]
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("cross", "<s>"), ("encoder", "</s>")])
