@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 EDGES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8)  # what is weaker than the first is left blank
 OVERLAP = 0.03  # of a cell: or a hair's breadth of the page shines through between neighbours
 
-Rectangle = tuple[int, int, int]  # row, first column, column after the last
+Rectangle = tuple[int, int, int, int]  # shade, row, first column, column after the last
 
 
 def heat(axes: Axes, matrix: Sequence[Sequence[float]]) -> None:
@@ -23,16 +25,14 @@ def heat(axes: Axes, matrix: Sequence[Sequence[float]]) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    for sign in (1, -1):
-        for shade in range(1, len(EDGES) + 1):
-            corners: list[tuple[float, float]] = []
-            for row, begin, end in _rectangles(matrix, sign * shade):
-                right, bottom = end + OVERLAP, row + 1 + OVERLAP
-                corners += [(begin, row), (right, row), (right, bottom), (begin, bottom)]
-                corners.append((begin, row))
-            if corners:
-                codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY] * (len(corners) // 5)
-                axes.add_patch(PathPatch(Path(corners, codes), **_look(sign * shade)))
+    corners: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for shade, row, begin, end in _rectangles(matrix):
+        right, bottom = end + OVERLAP, row + 1 + OVERLAP
+        corners[shade] += [(begin, row), (right, row), (right, bottom), (begin, bottom)]
+        corners[shade].append((begin, row))
+    for shade in sorted(corners):
+        codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY] * (len(corners[shade]) // 5)
+        axes.add_patch(PathPatch(Path(corners[shade], codes), **_look(shade)))
     axes.set_xlim(0, len(matrix[0]))
     axes.set_ylim(len(matrix), 0)
     axes.grid(visible=False)
@@ -51,18 +51,18 @@ def legend(figure: Figure, *, diverging: bool) -> None:
 
 def _shade(value: float) -> int:
     """How many EDGES the value reaches, negative below zero."""
-    reached = sum(abs(value) >= edge for edge in EDGES)
+    reached = bisect_right(EDGES, abs(value))
     return reached if value > 0 else -reached
 
 
-def _rectangles(matrix: Sequence[Sequence[float]], shade: int) -> Iterator[Rectangle]:
-    """Neighbours of one shade in a row are one rectangle."""
+def _rectangles(matrix: Sequence[Sequence[float]]) -> Iterator[Rectangle]:
+    """Neighbours of one shade in a row are one rectangle; blank ones are left out."""
     for row, values in enumerate(matrix):
         begin = 0
-        for found, cells in groupby(values, key=_shade):
+        for shade, cells in groupby(values, key=_shade):
             end = begin + len(list(cells))
-            if found == shade:
-                yield row, begin, end
+            if shade:
+                yield shade, row, begin, end
             begin = end
 
 
