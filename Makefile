@@ -54,4 +54,4 @@ bench: $(READY) ## training speed against a plain torch.nn.Transformer loop
 	python benchmarks/training.py
 
 clean: ## remove everything that the pipeline made, but the DVC cache and raw downloads
-	rm -rf data/text data/bpe data/tokens models outputs scores metrics history circumstances scratch
+	rm -rf data/text data/bpe data/tokens models outputs scores metrics history circumstances illustrations scratch

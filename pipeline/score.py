@@ -22,7 +22,7 @@ def main() -> None:
     run = parameters.run(name)
     task = parameters.task(run.task)
     splits, metrics = {}, {}
-    for split in task.text.splits:
+    for split in parameters.splits_of(name):
         scored = score_task_split(task, split, Path("data/text", run.task), Path("outputs", name))
         splits[split], metrics[split] = scored.to_json(), scored.values()
     report = {"run": name, "task": run.task, "model": run.model, "splits": splits}

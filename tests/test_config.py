@@ -109,6 +109,19 @@ def test_one_clear_line(
     assert said in complaint(key, value)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("illustrations/run", "en-de.bsae", "illustrations.run names the run 'en-de.bsae', which does not exist. Did you mean en-de.base?"),
+        ("illustrations/sentence", " ", "illustrations.sentence is empty."),
+    ],
+)  # fmt: skip
+def test_what_is_illustrated_exists(
+    complaint: Callable[[str, Any], str], key: str, value: Any, said: str
+) -> None:
+    assert said in complaint(key, value)
+
+
 def test_d_k_and_d_v_free_h_of_d_model(params: Params, tmp_path: Path) -> None:
     changed = copy.deepcopy(params)
     changed["models"]["base"] |= {"h": 6, "d_k": 5, "d_v": 7}

@@ -273,6 +273,14 @@ class Profiling:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Illustrations:
+    """Whose attention is drawn, over which sentence; null is the first of the run's test set."""
+
+    run: str
+    sentence: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
     """All of params.yaml."""
 
@@ -285,6 +293,7 @@ class Config:
     variations: Variations
     training: Training
     profiling: Profiling
+    illustrations: Illustrations
 
     def task(self, name: str) -> Task:
         """The task of that name. Raises ConfigError with the nearest name."""
@@ -362,6 +371,9 @@ def _check(config: Config) -> None:
     _known(config.variations.base, config.models, "variations.base", "model")
     _check_training(config.training)
     _check_profiling(config.profiling)
+    _known(config.illustrations.run, config.runs, "illustrations.run", "run")
+    sentence = config.illustrations.sentence
+    _require(sentence is None or bool(sentence.strip()), "illustrations.sentence", "is empty")
 
 
 def _check_treebank(key: str, treebank: Treebank, catalogue: Catalogue) -> None:

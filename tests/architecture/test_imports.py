@@ -26,7 +26,12 @@ ROOMS = (
     "model",
     "training",
     "decoding",
+    "illustrations",
     "profiling",
+    "scoring",
+    "report",
+    "tracking",
+    "command",
 )
 GROUND = {"errors", "typed", "config", "files"}
 APART = {

@@ -24,6 +24,7 @@ OUTPUTS = (
     "history",
     "circumstances",
     "profiles",
+    "illustrations",
     "outputs",
     "scores",
     "metrics",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aiayn.config import Config
-from aiayn.report.comparison import Comparison, Scores, compare, tally
+from aiayn.report.comparison import Comparison, Scores, compare
 from aiayn.report.paper import load_paper
 from aiayn.report.records import FIELDS, records
 from aiayn.report.results import read_scores
@@ -53,11 +53,6 @@ def test_the_papers_experiment_is_judged(judged: tuple[Config, Scores]) -> None:
         "en-de.big": Verdict.DIFFERS,
         "en-fr.base": Verdict.REPRODUCED,
         "en-fr.big": Verdict.DIFFERS,  # 41.0 against the 41.8 of the table
-    }
-    assert dict(tally(comparisons)) == {
-        Verdict.REPRODUCED: 2,
-        Verdict.DIFFERS: 2,
-        Verdict.NOT_RUN: 0,
     }
 
 

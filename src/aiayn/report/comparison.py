@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aiayn.config import Config
@@ -75,9 +75,3 @@ def _comparison(paper: Paper, row: str, pair: str, config: Config, scores: Score
         ours=ours if judged else None,
         sacrebleu=test.scores.get("bleu") if test and judged else None,
     )
-
-
-def tally(comparisons: tuple[Comparison, ...]) -> Iterator[tuple[Verdict, int]]:
-    """How often each verdict was given."""
-    for verdict in Verdict:
-        yield verdict, sum(item.judgement.verdict is verdict for item in comparisons)

@@ -1,80 +1,148 @@
-"""A few sentences of each task's test set with what every run made of them."""
+"""Sentences of each task's test set with what every run made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from aiayn.config import Config
 from aiayn.errors import DataError
+from aiayn.report.differences import Words, differences
+from aiayn.report.evidence import LEADING, runs_of
 
-SENTENCES = 4
+SENTENCES = 4  # evenly spaced ones
+EXTREMES = 3  # worst, and as many best
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What one or more runs made of a sentence, compared with the reference; chrF in percent."""
+
+    runs: tuple[str, ...]
+    words: tuple[Words, ...]
+    is_reference: bool
+    chrf: float
 
 
 @dataclass(frozen=True)
 class Example:
-    """Line `number` (from 1) of the test set; hypotheses by run."""
+    """Line `number` (from 1) of the test set; equal hypotheses share an entry."""
 
     number: int
     source: str
     reference: str
-    hypotheses: Mapping[str, str]
+    leading: tuple[Hypothesis, ...]
+    variations: tuple[Hypothesis, ...]
 
 
 @dataclass(frozen=True)
-class TaskExamples:
-    """Examples of a task, with the languages of both sides."""
+class TranslatedSet:
+    """A task's test set with the hypotheses of its runs, line by line."""
 
     task: str
     source_language: str
     target_language: str
     corpus: str
-    examples: tuple[Example, ...]
+    source: Sequence[str]
+    reference: Sequence[str]
+    hypotheses: Mapping[str, Sequence[str]]
 
 
-def read_examples(config: Config, text: Path, outputs: Path) -> Iterator[TaskExamples]:
-    """Of every task that has a test set in `text`, evenly spaced over that set.
+@dataclass(frozen=True)
+class TaskExamples:
+    """Examples under headings; `judge` is the run by whose chrF worst and best were chosen."""
 
-    Args:
-        text: folder of TASK/test.source and TASK/test.target.
-        outputs: folder of RUN/test.hypotheses; a run without them is left out.
+    test_set: TranslatedSet
+    judge: str
+    groups: Mapping[str, tuple[Example, ...]]
+
+
+def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
+    """Of every task that has a test set in data/text; runs without outputs are left out.
+
     Raises:
         DataError: a file is not UTF-8, or has not as many lines as the source.
     """
     for name, task in config.tasks.items():
-        source_path = text / name / "test.source"
-        source = _lines(source_path)
-        reference = _lines(text / name / "test.target")
-        if not source or not reference:
+        path = root / "data/text" / name / "test.source"
+        sides = {"source": _lines(path), "reference": _lines(path.with_suffix(".target"))}
+        if not all(sides.values()):
             continue
-        sides = {"reference": reference}
-        for run, described in config.runs.items():
-            if described.task == name:
-                sides[run] = _lines(outputs / run / "test.hypotheses")
-        sides = {side: lines for side, lines in sides.items() if lines}
-        for side, lines in sides.items():
-            if len(lines) != len(source):
+        outputs = {
+            run: _lines(root / "outputs" / run / "test.hypotheses") for run in runs_of(config, name)
+        }
+        outputs = {run: lines for run, lines in outputs.items() if lines}
+        for side, lines in (sides | outputs).items():
+            if len(lines) != len(sides["source"]):
                 raise DataError(
-                    f"{source_path} has {len(source)} lines and the {side} has {len(lines)}. "
+                    f"{path} has {len(sides['source'])} lines and the {side} has {len(lines)}. "
                     f"Make both again: dvc repro."
                 )
-        del sides["reference"]
-        yield TaskExamples(
+        yield TranslatedSet(
             task=name,
             source_language=task.text.source,
             target_language=task.text.target,
             corpus=task.text.tests["test"],
-            examples=tuple(
-                Example(
-                    number=index + 1,
-                    source=source[index],
-                    reference=reference[index],
-                    hypotheses={run: lines[index] for run, lines in sides.items()},
-                )
-                for index in _spaced(len(source))
-            ),
+            hypotheses=outputs,
+            **sides,
         )
+
+
+def choose_examples(test_set: TranslatedSet, runs: Sequence[str]) -> TaskExamples:
+    """Lines spread evenly over the set, then the worst and the best of the first run with outputs.
+
+    Args:
+        runs: all runs of the task; the first LEADING are shown in full.
+    """
+    judge = next(iter(test_set.hypotheses), "")
+    groups = {"Evenly spaced lines": list(_spaced(len(test_set.source)))}
+    if judge:
+        lines = test_set.hypotheses[judge]
+        scores = [_chrf(h, r) for h, r in zip(lines, test_set.reference, strict=True)]
+        order = sorted(range(len(scores)), key=scores.__getitem__)
+        # many sentences may be perfect: the longest tell most
+        best = sorted(order, key=lambda n: (-scores[n], -len(test_set.reference[n]), n))
+        groups[f"Worst of {judge}"] = order[:EXTREMES]
+        groups[f"Best of {judge}, the longest first"] = best[:EXTREMES]
+    return TaskExamples(
+        test_set,
+        judge,
+        {
+            title: tuple(_example(test_set, number, runs) for number in numbers)
+            for title, numbers in groups.items()
+        },
+    )
+
+
+def _example(test_set: TranslatedSet, number: int, runs: Sequence[str]) -> Example:
+    reference = test_set.reference[number]
+    said = {run: lines[number] for run, lines in test_set.hypotheses.items()}
+    leading = {run: text for run, text in said.items() if run in runs[:LEADING]}
+    variations = {run: text for run, text in said.items() if run not in leading}
+    return Example(
+        number=number + 1,
+        source=test_set.source[number],
+        reference=reference,
+        leading=tuple(_hypotheses(leading, reference)),
+        variations=tuple(_hypotheses(variations, reference)),
+    )
+
+
+def _hypotheses(said: Mapping[str, str], reference: str) -> Iterator[Hypothesis]:
+    for text in dict.fromkeys(said.values()):
+        runs = tuple(run for run, other in said.items() if other == text)
+        yield Hypothesis(
+            runs, differences(reference, text), text == reference, _chrf(text, reference)
+        )
+
+
+def _chrf(hypothesis: str, reference: str) -> float:
+    """Sentence chrF2 (Popović 2015), 0 to 100, with sacreBLEU's defaults."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    score: float = CHRF().sentence_score(hypothesis, [reference]).score
+    return score
 
 
 def _spaced(count: int) -> Iterator[int]:

@@ -8,13 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aiayn.report.comparison import Comparison, tally
 from aiayn.report.drawing import INK, PAPER
-from aiayn.report.examples import TaskExamples
-from aiayn.report.provenance import Provenance
-from aiayn.report.tables import Table
+from aiayn.report.evidence import Evidence, runs_of
+from aiayn.report.examples import TaskExamples, choose_examples, read_test_sets
+from aiayn.report.provenance import (
+    Measurement,
+    Provenance,
+    anchor,
+    measurements,
+    provenance,
+)
+from aiayn.report.scoreboard import answer, tally
+from aiayn.report.section import Section
 
 TEMPLATES = Path(__file__).with_name("templates")
+WIDE_POINTS = 500  # wider figures do not stand side by side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,27 +31,40 @@ class Page:
 
     scale: str
     source: str
-    comparisons: tuple[Comparison, ...]
-    tables: tuple[Table, ...]
+    sections: tuple[Section, ...]
     provenance: tuple[Provenance, ...]
-    figures: Mapping[str, str]
+    measurements: tuple[Measurement, ...]
     examples: tuple[TaskExamples, ...]
 
 
-FIGURE_TITLES = {
-    "training_loss.svg": "Training loss",
-    "dev_perplexity.svg": "Perplexity on the development set",
-    "learning_rate.svg": "Learning rate (section 5.3)",
-}
+def make_page(evidence: Evidence, sections: Iterable[Section]) -> Page:
+    """The given sections, and what stands around them."""
+    held = tuple(sections)
+    return Page(
+        scale=evidence.config.scale,
+        source=evidence.paper.source,
+        sections=held,
+        measurements=tuple(measurements(evidence.root, held, evidence.config.runs)),
+        provenance=tuple(provenance(evidence)),
+        examples=tuple(
+            choose_examples(test_set, runs_of(evidence.config, test_set.task))
+            for test_set in read_test_sets(evidence.config, evidence.root)
+        ),
+    )
 
 
 def index_html(page: Page) -> str:
     """The page as one self-contained document."""
+    runs = {item.run for item in page.provenance}
+    findings = [finding for section in page.sections for finding in section.findings]
     return _render(
         "index.html",
         page=page,
-        tally=list(tally(page.comparisons)),
-        judged=any(item.ours for item in page.comparisons),
+        answer=answer(findings, page.scale),
+        tally=tally,
+        findings=findings,
+        anchor=lambda cell: anchor(cell, runs),
+        inline=inline,
         scored=[item for item in page.provenance if item.splits],
         training_corpora=_distinct(item.training_corpora for item in page.provenance),
         test_corpora=_distinct(
@@ -52,7 +73,6 @@ def index_html(page: Page) -> str:
             for split, scored in item.splits.items()
             if split != "dev"
         ),
-        figures=[(FIGURE_TITLES[name], name, inline(svg)) for name, svg in page.figures.items()],
     )
 
 
@@ -61,21 +81,37 @@ def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(name for group in groups for name in group))
 
 
-def circumstances_html(scale: str, runs: Mapping[str, Mapping[str, Mapping[str, str]]]) -> str:
-    """What may differ between two identical runs: facts by run, by stage, by dotted name."""
-    return _render("circumstances.html", scale=scale, runs=runs)
+def circumstances_html(
+    scale: str,
+    rendering: Mapping[str, str],
+    runs: Mapping[str, Mapping[str, Mapping[str, str]]],
+) -> str:
+    """What may differ between two identical runs.
+
+    Args:
+        rendering: facts about the report itself.
+        runs: facts by run, by stage, by dotted name.
+    """
+    return _render("circumstances.html", scale=scale, rendering=rendering, runs=runs)
 
 
 def inline(svg: str) -> str:
-    """An SVG file as a part of the page: in the page's ink, without a background or ids.
+    """An SVG file as a part of the page: in the page's ink, without a background or ids, and with
+    its width in points for the style sheet.
 
     Element ids of two figures would clash; those that a figure refers to are digests and stay.
     """
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
     body = re.sub(r'(<g) id="[^"]*"', r"\1", body)
-    body = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", body, count=1)
+    size = re.compile(r'(<svg[^>]*?) width="([\d.]+)pt" height="[^"]*"')
+    body = size.sub(_sized, body, count=1)
     return body.replace(INK, "currentColor").replace(PAPER, "none")
+
+
+def _sized(opening: re.Match[str]) -> str:
+    wide = ' class="wide"' if float(opening[2]) > WIDE_POINTS else ""
+    return f'{opening[1]} style="--points: {opening[2]}"{wide}'
 
 
 def _render(name: str, **content: Any) -> str:

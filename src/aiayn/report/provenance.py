@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
 
-from aiayn.config import Config
-from aiayn.report.comparison import Comparison, Scores
-from aiayn.report.results import ScoredSplit
+from aiayn.report.comparison import compare
+from aiayn.report.evidence import Evidence
+from aiayn.report.results import Manifest, ScoredSplit
+from aiayn.report.section import Section
+from aiayn.report.tables import Cell
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """One run as the page accounts for it.
 
@@ -25,15 +29,16 @@ class Provenance:
     model: Mapping[str, object]
     recipe: Mapping[str, object]
     training_corpora: tuple[str, ...]
+    manifest: Manifest | None
     splits: Mapping[str, ScoredSplit]
     departures: tuple[str, ...]
     command: str
 
 
-def provenance(
-    config: Config, scores: Scores, comparisons: tuple[Comparison, ...]
-) -> Iterator[Provenance]:
+def provenance(evidence: Evidence) -> Iterator[Provenance]:
     """Of every run, in the order of params.yaml; a run without scores has no splits."""
+    config, scores = evidence.config, evidence.scores
+    comparisons = compare(evidence.paper, config, scores)
     departures = {item.run: item.judgement.reasons for item in comparisons}
     for name, splits in scores.items():
         run, model = config.run(name), config.model_of(name)
@@ -52,7 +57,44 @@ def provenance(
                 "alpha": task.decoding.alpha,
             },
             training_corpora=task.text.train,
+            manifest=evidence.manifests.get(run.task),
             splits=splits or {},
             departures=departures.get(name, ()),
             command=f"dvc repro score@{name}",
         )
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A file of numbers that belong to no run: what a stage profile_NAME counted or measured."""
+
+    file: str
+    sha256: str
+    command: str
+
+
+def measurements(
+    root: Path, sections: Iterable[Section], runs: Container[str]
+) -> Iterator[Measurement]:
+    """The files in profiles/ that cells of no run name as their sources."""
+    for name in sorted({_file(c.sources[0]) for c in _cells(sections) if c.run not in runs}):
+        path = root / "profiles" / name
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "not there"
+        yield Measurement(name, digest, f"dvc repro profile_{path.stem}")
+
+
+def anchor(cell: Cell, runs: Container[str]) -> str:
+    """The place on the page that accounts for a cell of ours: of its run, or of its file."""
+    return f"run-{cell.run}" if cell.run in runs else f"file-{_file(cell.sources[0])}"
+
+
+def _cells(sections: Iterable[Section]) -> Iterator[Cell]:
+    """Those of ours."""
+    for section in sections:
+        rows = (row for table in section.tables for row in table.rows)
+        cells = (*(cell for row in rows for cell in row.cells), *(f.ours for f in section.findings))
+        yield from (cell for cell in cells if cell and cell.sources)
+
+
+def _file(source: str) -> str:
+    return PurePosixPath(source.partition(":")[0]).name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -131,6 +132,55 @@ def read_history(path: Path) -> History | None:
             f"{path}: not a training history ({type(error).__name__}: {_one_line(error)}). "
             f"Make it again: dvc repro -f train@{path.stem}."
         ) from error
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What data/text/TASK/manifest.json says: its own digest, the pairs that training was given,
+    and their digest by side."""
+
+    sha256: str
+    training_pairs: int
+    training_sha256: Mapping[str, str]
+
+
+def read_manifest(path: Path) -> Manifest | None:
+    """A task's manifest; None where its text is not there yet.
+
+    Raises:
+        ScoreError: the file is not a manifest.
+    """
+    try:
+        content = path.read_bytes()
+        train = json.loads(content)["splits"]["train"]
+        return Manifest(
+            sha256=hashlib.sha256(content).hexdigest(),
+            training_pairs=int(train["pairs"]),
+            training_sha256={side: str(digest) for side, digest in train["sha256"].items()},
+        )
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ScoreError(
+            f"{path}: not a manifest ({type(error).__name__}: {_one_line(error)}). "
+            f"Make it again: dvc repro -f download@{path.parent.name}."
+        ) from error
+
+
+def read_illustration(path: Path) -> list[dict[str, str]]:
+    """The lines of a table of the stage illustrate; none where it has not run.
+
+    Raises:
+        ScoreError: a line has another number of cells than the headings.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+    except FileNotFoundError:
+        return []
+    if any(None in line or None in line.values() for line in lines):
+        raise ScoreError(f"{path}: a line is cut short. Make it again: dvc repro -f illustrate.")
+    return lines
 
 
 def read_circumstances(folder: Path, run: str) -> Mapping[str, Mapping[str, str]]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
-from aiayn.report.comparison import Comparison, Scores
-from aiayn.report.costs import rounded
+from aiayn.report.comparison import Comparison, Scores, compare
+from aiayn.report.cost_figure import cost_figure, printed_systems
+from aiayn.report.costs import counted_costs, rounded
+from aiayn.report.evidence import Evidence
 from aiayn.report.paper import BleuRow, Paper
+from aiayn.report.records import records
 from aiayn.report.results import Measured, ScoredSplit
+from aiayn.report.section import Finding, Section
 from aiayn.report.tables import EMPTY, Cell, Row, Table, power_of_ten, signed
 from aiayn.report.verdict import TOLERANCE_BLEU
 
@@ -41,6 +45,38 @@ MULTI30K = (
     "Lower-cased BLEU, over normalised and lower-cased Moses tokens, is how figures on Multi30k "
     "are usually published."
 )
+
+
+def section(evidence: Evidence) -> Section:
+    """Table 2 as a part of the report; its findings are the BLEU cells of the paper's models."""
+    paper, config, scores = evidence.paper, evidence.config, evidence.scores
+    comparisons = compare(paper, config, scores)
+    return Section(
+        key="table_2",
+        title="Table 2",
+        subtitle="BLEU on newstest2014 and training cost",
+        lead=paper.about["table_2"],
+        tables=table_2(
+            paper,
+            config,
+            scores,
+            comparisons,
+            counted_costs(config, evidence.models, evidence.histories),
+        ),
+        records=records(paper, config, scores, comparisons),
+        findings=tuple(_finding(item) for item in comparisons),
+        figures=(cost_figure(paper, tuple(printed_systems(paper))),),
+    )
+
+
+def _finding(item: Comparison) -> Finding:
+    return Finding(
+        what=f"{item.model_name}, {item.column.heading} BLEU",
+        paper=item.paper.text,
+        ours=_score_cell(item.ours, item.run) if item.ours else None,
+        verdict=item.judgement.verdict,
+        reasons=item.judgement.reasons,
+    )
 
 
 def table_2(

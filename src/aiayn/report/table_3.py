@@ -37,9 +37,9 @@ PROTOCOL = (
 )
 MOVES = (
     "Moves: whether a row's BLEU parts from the base's in the paper's direction. It is said only "
-    "where ours is outside the noise: by sacreBLEU's paired bootstrap test (p < 0.05) for one seed, "
-    "beyond two standard errors for several. The test knows the noise of the choice of sentences; "
-    "that of the seed it cannot know, and the paper's own rows are one training each."
+    "where ours is outside the noise: for one seed, by sacreBLEU's paired bootstrap test "
+    "(p < 0.05); for several, beyond two standard errors. The test knows the noise of the choice of "
+    "sentences; that of the seed it cannot know, and the paper's own rows are one training each."
 )
 PARAMETERS = (
     "Parameters at the paper's size are counted for a vocabulary of 37,000 pieces; no single "
@@ -113,7 +113,9 @@ def _table(
         name = model_name(config, key)
         if name in config.models:
             group = f"ours ({name})"
-            rows.append(_our_row(group, name, config, found, profile, move(paper, key, found, name)))
+            rows.append(
+                _our_row(group, name, config, found, profile, move(paper, key, found, name))
+            )
     for name in own_models(paper, config, found):
         rows.append(_our_row(f"ours ({name})", name, config, found, profile, Move.NONE))
     notes = paper.notes["table_3"]

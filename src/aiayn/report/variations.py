@@ -92,7 +92,9 @@ def _variation(data: Mapping[str, Any], place: str) -> Variation:
         perplexity=_over_seeds(data["perplexity"], f"{place}.perplexity"),
         bleu=_over_seeds(data["bleu"], f"{place}.bleu"),
         seeds={
-            seed: Seed(str(entry["run"]), _optional(entry, "difference"), _optional(entry, "p_value"))
+            seed: Seed(
+                str(entry["run"]), _optional(entry, "difference"), _optional(entry, "p_value")
+            )
             for seed, entry in data["seeds"].items()
         },
     )

@@ -1,5 +1,5 @@
-"""Table 3's rows beside the model that they vary: perplexity, BLEU, and whether BLEU differs by more
-than another choice of sentences would make it (sacreBLEU's paired bootstrap test).
+"""Table 3's rows beside the model that they vary: perplexity, BLEU, and whether BLEU differs by
+more than another choice of sentences would make it (sacreBLEU's paired bootstrap test).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from sacrebleu import BLEU
-from sacrebleu.significance import PairedTest
+from sacrebleu.significance import PairedTest, Result
 
 from aiayn.config import Config
 from aiayn.errors import ScoreError
@@ -45,9 +45,9 @@ def compare_variations(config: Config, root: Path = Path()) -> dict[str, Any]:
             f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
             f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
-    models: dict[str, dict[str, Any]] = {}
+    seeds: dict[str, dict[str, dict[str, Any]]] = {}
     signature = ""
-    for seed, against in bases.items():
+    for against in bases.values():
         group = [
             name
             for name, run in runs.items()
@@ -57,19 +57,22 @@ def compare_variations(config: Config, root: Path = Path()) -> dict[str, Any]:
         signature, found = paired(against, others, hypotheses, references.sentences)
         for name in group:
             entry = {"run": name, "perplexity": last_perplexity(root / "history" / f"{name}.csv")}
-            of_model = models.setdefault(runs[name].model, {"seeds": {}})
-            of_model["seeds"][str(runs[name].seed)] = entry | found[name]
-    for entry in models.values():
-        seeds = entry["seeds"].values()
-        for measure in ("perplexity", "bleu"):
-            entry[measure] = _over([seed[measure] for seed in seeds])
+            of_model = seeds.setdefault(runs[name].model, {})
+            of_model[str(runs[name].seed)] = entry | found[name]
     return {
         "task": task,
         "base": base,
         "split": SPLIT,
         "set": references.identity,
         "signature": signature,
-        "models": models,
+        "models": {
+            model: {
+                measure: _over([entry[measure] for entry in of_model.values()])
+                for measure in ("perplexity", "bleu")
+            }
+            | {"seeds": of_model}
+            for model, of_model in seeds.items()
+        },
     }
 
 
@@ -89,19 +92,20 @@ def paired(
         metric = BLEU()
         score = metric.corpus_score(list(hypotheses[base]), [list(references)]).score
         return str(metric.get_signature()), {base: {"bleu": round(score, DECIMALS)}}
-    systems = [(name, list(hypotheses[name])) for name in (base, *others)]
+    systems: list[tuple[str, Sequence[str]]] = [
+        (name, list(hypotheses[name])) for name in (base, *others)
+    ]
     with seeded():
         signatures, results = PairedTest(
             systems, {"BLEU": BLEU()}, [list(references)], test_type="bs", n_samples=RESAMPLES
         )()
-    scores = dict(zip(results["System"], results["BLEU"], strict=True))
-    reference = scores[base]
-    found: dict[str, dict[str, float]] = {base: {"bleu": round(reference.score, DECIMALS)}}
-    for name in others:
+    first, *rest = [result for result in results["BLEU"] if isinstance(result, Result)]
+    found = {base: {"bleu": round(first.score, DECIMALS)}}
+    for name, result in zip(others, rest, strict=True):
         found[name] = {
-            "bleu": round(scores[name].score, DECIMALS),
-            "difference": round(scores[name].score - reference.score, DECIMALS),
-            "p_value": round(scores[name].p_value, 4),
+            "bleu": round(result.score, DECIMALS),
+            "difference": round(result.score - first.score, DECIMALS),
+            "p_value": round(result.p_value or 0.0, 4),
         }
     return str(signatures["BLEU"]), found
 

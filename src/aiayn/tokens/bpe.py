@@ -133,15 +133,17 @@ class Bpe:
         lines: list[str] = self._processor.decode([list(line) for line in ids], num_threads=1)
         return lines
 
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """The text of each piece: U+2581 for a space, control characters as Python escapes."""
+        texts = (self._processor.id_to_piece(n) for n in ids)
+        return [text if text.isprintable() else repr(text)[1:-1] for text in texts]
+
     def table(self) -> str:
-        """A line for each piece: its text and its score, a tab between. Control characters are
-        written as Python escapes."""
-        pieces = (
-            (self._processor.id_to_piece(n), self._processor.get_score(n)) for n in range(self.size)
-        )
+        """A line for each piece: its text as in `pieces`, and its score, a tab between."""
+        ids = range(self.size)
         return "".join(
-            f"{piece if piece.isprintable() else repr(piece)[1:-1]}\t{score:g}\n"
-            for piece, score in pieces
+            f"{piece}\t{self._processor.get_score(n):g}\n"
+            for n, piece in zip(ids, self.pieces(ids), strict=True)
         )
 
 

@@ -1,0 +1,169 @@
+"""Who attends to whom in a trained model. Shape suffixes as in model/transformer.py; N layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from aiayn.model.attention import KeysValues, MultiHeadAttention, attention_weights
+from aiayn.model.layers import EncoderLayer
+from aiayn.model.masks import may_attend_to_earlier
+from aiayn.model.transformer import Transformer
+from aiayn.tokens.bpe import END, START, Bpe
+
+DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """Attention weights of one sentence, (N, H, queries, keys) for each kind of attention.
+
+    Encoder self-attention has S queries and S keys, decoder self-attention T and T, attention of
+    the decoder to the encoder's output (cross) T and S.
+    """
+
+    encoder: Tensor
+    decoder: Tensor
+    cross: Tensor
+
+    @property
+    def by_kind(self) -> Mapping[str, Tensor]:
+        """The three of them by name."""
+        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}
+
+
+@torch.inference_mode()
+def attention_maps(
+    model: Transformer, source: Sequence[int], target: Sequence[int]
+) -> AttentionMaps:
+    """The weights with which `model` reads `source` and, given what it has written, `target`.
+
+    Args:
+        model: in evaluation mode.
+        source: piece ids, the end symbol last.
+        target: piece ids, the start symbol first.
+    """
+    encoder = [layer for layer in model.encoder if isinstance(layer, EncoderLayer)]
+    device = model.embedding.device
+    with ExitStack() as stack:
+        weights = {
+            "encoder": [stack.enter_context(_recorded(one.self_attention)) for one in encoder],
+            "decoder": [
+                stack.enter_context(_recorded(one.self_attention)) for one in model.decoder_layers
+            ],
+            "cross": [
+                stack.enter_context(_recorded(one.cross_attention)) for one in model.decoder_layers
+            ],
+        }
+        model.states(torch.tensor([source], device=device), torch.tensor([target], device=device))
+    return AttentionMaps(
+        **{
+            kind: torch.cat([call for layer in layers for call in layer]).cpu().float()
+            for kind, layers in weights.items()
+        }
+    )
+
+
+@contextmanager
+def _recorded(attention: MultiHeadAttention) -> Iterator[list[Tensor]]:
+    """The weights (B, H, T, S) of every call of `attend` inside the block.
+
+    The fused kernel keeps its weights to itself; they are computed again from the same queries
+    and keys.
+    """
+    calls: list[Tensor] = []
+    attend = attention.attend
+
+    def recording(
+        queries_BHTK: Tensor,
+        attended: KeysValues,
+        *,
+        may_attend: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        mask = may_attend
+        if is_causal:
+            mask = may_attend_to_earlier(queries_BHTK.shape[2]).to(queries_BHTK.device)
+        calls.append(attention_weights(queries_BHTK, attended.keys_BHSK, mask))
+        return attend(queries_BHTK, attended, may_attend=may_attend, is_causal=is_causal)
+
+    attention.attend = recording  # type: ignore[method-assign]
+    try:
+        yield calls
+    finally:
+        del attention.attend
+
+
+def sentence_maps(model: Transformer, bpe: Bpe, sentence: str, translation: str) -> dict[str, Any]:
+    """Maps of one sentence and its translation, ready for JSON.
+
+    Queries of the decoder are named by the piece that was read last, so the first is the start
+    symbol.
+    """
+    source, target = [*bpe.encode([sentence])[0], END], [START, *bpe.encode([translation])[0]]
+    maps = attention_maps(model, source, target)
+    return {
+        "sentence": sentence,
+        "translation": translation,
+        "source": bpe.pieces(source),
+        "target": bpe.pieces(target),
+        "maps": {kind: _rounded(weights) for kind, weights in maps.by_kind.items()},
+    }
+
+
+def head_statistics(
+    model: Transformer, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]
+) -> Iterator[dict[str, str | int | float]]:
+    """How far and how widely each head looks, as means over the queries of all `pairs`.
+
+    `distance` counts the pieces between a query and what it attends to (self-attention only, as a
+    source and a target share no positions); `entropy`, in bits, is 0 for a head that looks at one
+    piece and log2 of the number of pieces for one that looks at all alike.
+
+    Args:
+        pairs: source and target ids as in `attention_maps`.
+    """
+    all_maps = [attention_maps(model, source, target).by_kind for source, target in pairs]
+    for kind in ("encoder", "decoder", "cross"):
+        queries = sum(maps[kind].shape[2] for maps in all_maps)
+        entropy_NH = sum(_entropy_NHQ(maps[kind]).sum(dim=2) for maps in all_maps) / queries
+        distance_NH = sum(_distance_NHQ(maps[kind]).sum(dim=2) for maps in all_maps) / queries
+        assert isinstance(entropy_NH, Tensor)
+        assert isinstance(distance_NH, Tensor)
+        for layer in range(entropy_NH.shape[0]):
+            for head in range(entropy_NH.shape[1]):
+                yield {
+                    "attention": kind,
+                    "layer": layer + 1,
+                    "head": head + 1,
+                    "distance": ""
+                    if kind == "cross"
+                    else round(distance_NH[layer, head].item(), DECIMALS),
+                    "entropy": round(entropy_NH[layer, head].item(), DECIMALS),
+                }
+
+
+def _entropy_NHQ(weights_NHQK: Tensor) -> Tensor:
+    """Bits."""
+    bits: Tensor = torch.special.entr(weights_NHQK.double()).sum(dim=3) / torch.log(
+        torch.tensor(2.0, dtype=torch.float64)
+    )
+    return bits
+
+
+def _distance_NHQ(weights_NHQK: Tensor) -> Tensor:
+    """Expected number of positions between query and key."""
+    queries, keys = (torch.arange(n, dtype=torch.float64) for n in weights_NHQK.shape[2:])
+    return (weights_NHQK.double() * (queries[:, None] - keys).abs()).sum(dim=3)
+
+
+def _rounded(weights_NHQK: Tensor) -> Any:
+    return [
+        [[[round(weight, DECIMALS) for weight in row] for row in head] for head in layer]
+        for layer in weights_NHQK.tolist()
+    ]

@@ -1,0 +1,73 @@
+"""Everything that the report reads: the parameters, the paper's figures, and what our runs left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiayn import config
+from aiayn.config import Config
+from aiayn.report.comparison import Scores
+from aiayn.report.paper import Paper, load_paper
+from aiayn.report.profiles import LayersProfile, ModelsProfile, read_layers, read_models
+from aiayn.report.results import (
+    History,
+    Manifest,
+    read_history,
+    read_manifest,
+    read_scores,
+)
+from aiayn.report.variations import Variations, read_variations
+
+LEADING = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """Mappings of runs and of tasks go in the order of params.yaml.
+
+    A run has no history, a task no manifest and so on before the stage has run. `root` is the
+    project's folder, for what is read only where it is shown: texts, outputs, illustrations.
+    """
+
+    root: Path
+    config: Config
+    paper: Paper
+    scores: Scores
+    histories: Mapping[str, History]
+    manifests: Mapping[str, Manifest]
+    layers: LayersProfile | None
+    models: ModelsProfile | None
+    variations: Variations | None
+
+
+def gather(root: Path = Path()) -> Evidence:
+    """Read what is there.
+
+    Raises:
+        ConfigError: params.yaml is missing or wrong.
+        ScoreError, DataError: a file is there but is not what it should be.
+    """
+    parameters = config.load(root / config.PARAMS)
+    histories = {run: read_history(root / "history" / f"{run}.csv") for run in parameters.runs}
+    manifests = {
+        task: read_manifest(root / "data/text" / task / "manifest.json")
+        for task in parameters.tasks
+    }
+    return Evidence(
+        root=root,
+        config=parameters,
+        paper=load_paper(),
+        scores={run: read_scores(root / "scores" / f"{run}.json") for run in parameters.runs},
+        histories={run: history for run, history in histories.items() if history},
+        manifests={task: manifest for task, manifest in manifests.items() if manifest},
+        layers=read_layers(root / "profiles/layers.json"),
+        models=read_models(root / "profiles/models.json"),
+        variations=read_variations(root / "comparisons/table_3.json"),
+    )
+
+
+def runs_of(config: Config, task: str) -> list[str]:
+    """The runs of a task; the first LEADING of them are shown in full, the rest as variations."""
+    return [run for run, described in config.runs.items() if described.task == task]

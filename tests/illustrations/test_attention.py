@@ -1,0 +1,82 @@
+"""Attention maps of small models whose weights are drawn or set here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from aiayn.config import Model
+from aiayn.illustrations.attention import attention_maps, head_statistics
+from aiayn.model.layers import EncoderLayer
+from aiayn.model.transformer import Transformer
+from aiayn.tokens.bpe import END, START
+
+SOURCE, TARGET = [7, 8, 9, 10, END], [START, 11, 12]
+
+
+@pytest.fixture
+def model(tiny: Callable[..., Model]) -> Transformer:
+    torch.manual_seed(3)
+    return Transformer(tiny(), 20, max_length=16).eval()
+
+
+def test_every_query_shares_out_its_attention(model: Transformer) -> None:
+    maps = attention_maps(model, SOURCE, TARGET).by_kind
+    assert {kind: tuple(weights.shape) for kind, weights in maps.items()} == {
+        "encoder": (2, 2, 5, 5),
+        "decoder": (2, 2, 3, 3),
+        "cross": (2, 2, 3, 5),
+    }
+    for weights in maps.values():
+        assert weights.min() >= 0
+        torch.testing.assert_close(weights.sum(dim=3), torch.ones(weights.shape[:3]))
+
+
+def test_the_decoder_looks_at_nothing_later(model: Transformer) -> None:
+    decoder = attention_maps(model, SOURCE, TARGET).decoder
+    assert torch.equal(decoder, decoder.tril())
+    assert torch.equal(decoder[:, :, 0, 0], torch.ones(2, 2))
+
+
+@torch.inference_mode()
+def test_the_weights_are_those_of_the_computation(model: Transformer) -> None:
+    """Values weighted by the map give what the layer's own attention gives."""
+    layer = model.encoder[0]
+    assert isinstance(layer, EncoderLayer)
+    attention = layer.self_attention
+    x = model._embed_source(torch.tensor([SOURCE]))
+    queries, attended = attention.queries_keys_values(x)
+    weights: Tensor = attention_maps(model, SOURCE, TARGET).encoder[:1]
+    by_hand = attention.w_o((weights @ attended.values_BHSV).transpose(1, 2).flatten(2))
+    torch.testing.assert_close(by_hand, attention.attend(queries, attended))
+
+
+def test_watching_changes_nothing_and_leaves_no_trace(model: Transformer) -> None:
+    source, target = torch.tensor([SOURCE]), torch.tensor([TARGET])
+    with torch.inference_mode():
+        before = model(source, target)
+        attention_maps(model, SOURCE, TARGET)
+        assert torch.equal(model(source, target), before)
+    assert not [m for m in model.modules() if "attend" in vars(m)]
+
+
+def test_a_head_without_preferences_has_the_entropy_of_a_fair_die(model: Transformer) -> None:
+    """Zero queries make all scores equal: log2 of the number of keys, and the mean distance."""
+    for name, parameter in model.named_parameters():
+        if name.endswith("w_q.weight"):
+            torch.nn.init.zeros_(parameter)
+    lines = list(head_statistics(model, [(SOURCE, TARGET)]))
+    assert len(lines) == 3 * 2 * 2
+    found = {line["attention"]: (line["distance"], line["entropy"]) for line in lines}
+    distance = sum(abs(q - k) for q in range(5) for k in range(5)) / 25
+    assert found["encoder"] == pytest.approx((distance, math.log2(5)), abs=1e-3)
+    # over the first t positions each: means over t = 1, 2, 3
+    assert found["decoder"] == pytest.approx(
+        ((0 + 0.5 + 1) / 3, (0 + 1 + math.log2(3)) / 3), abs=1e-3
+    )
+    assert found["cross"][0] == ""
+    assert found["cross"][1] == pytest.approx(math.log2(5), abs=1e-3)

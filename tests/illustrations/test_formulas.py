@@ -1,0 +1,73 @@
+"""The tables against the paper's formulas, written a second time here."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from aiayn.illustrations import formulas
+
+
+def test_positions_are_the_sinusoids_of_section_3_5() -> None:
+    lines = list(formulas.positions())
+    assert len(lines) == formulas.POSITIONS * formulas.D_MODEL
+    for line in lines[:: len(lines) // 97]:
+        pair = line["channel"] // 2
+        angle = line["position"] / 10000 ** (2 * pair / formulas.D_MODEL)
+        wanted = math.cos(angle) if line["channel"] % 2 else math.sin(angle)
+        assert line["value"] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_similarity_is_one_at_home_and_depends_on_the_distance_alone() -> None:
+    by_distance: dict[float, set[float]] = {}
+    for line in formulas.similarity():
+        distance = abs(line["position"] - line["other"])
+        by_distance.setdefault(distance, set()).add(line["similarity"])
+    assert by_distance[0] == {1.0}
+    for distance, values in by_distance.items():
+        # sum of cos(distance * frequency), by the addition theorem
+        frequencies = (10000 ** (-2 * i / formulas.D_MODEL) for i in range(formulas.D_MODEL // 2))
+        wanted = sum(math.cos(distance * f) for f in frequencies) / (formulas.D_MODEL / 2)
+        assert max(values) - min(values) <= 2e-4
+        assert min(values) == pytest.approx(wanted, abs=2e-4)
+
+
+def test_a_position_may_attend_to_itself_and_earlier_ones() -> None:
+    lines = list(formulas.subsequent_mask())
+    assert len(lines) == formulas.MASKED_POSITIONS**2
+    assert all(line["may_attend"] == (line["other"] <= line["position"]) for line in lines)
+
+
+def test_learning_rates_peak_at_the_end_of_warm_up() -> None:
+    lines = list(formulas.learning_rates())
+    for d_model, warmup_steps in formulas.SCHEDULES:
+        rates = {
+            line["step"]: line["learning_rate"]
+            for line in lines
+            if (line["d_model"], line["warmup_steps"]) == (d_model, warmup_steps)
+        }
+        assert max(rates, key=rates.__getitem__) == warmup_steps
+        assert rates[warmup_steps] == pytest.approx((d_model * warmup_steps) ** -0.5, rel=1e-5)
+
+
+def test_smoothed_targets_are_a_distribution() -> None:
+    lines = list(formulas.smoothed_targets())
+    for eps_ls in formulas.SMOOTHINGS:
+        held = [line["probability"] for line in lines if line["eps_ls"] == eps_ls]
+        assert sum(held) == pytest.approx(1, abs=1e-3)
+        each = eps_ls / formulas.PIECES
+        wanted = [each + (1 - eps_ls) * (n == formulas.RIGHT_PIECE) for n in range(formulas.PIECES)]
+        assert held == pytest.approx(wanted, abs=1e-4)
+
+
+def test_the_penalty_is_least_where_the_prediction_is_the_target() -> None:
+    lines = list(formulas.smoothing_penalty())
+    for eps_ls in formulas.SMOOTHINGS[1:]:
+        held = [line for line in lines if line["eps_ls"] == eps_ls]
+        least = min(held, key=lambda line: line["loss"])
+        target = 1 - eps_ls + eps_ls / formulas.PIECES
+        assert least["confidence"] == pytest.approx(target, abs=0.02)
+    plain = [line for line in lines if line["eps_ls"] == 0]
+    for line in plain:
+        assert line["loss"] == pytest.approx(-math.log(line["confidence"]), abs=1e-3)
