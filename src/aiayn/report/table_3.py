@@ -38,8 +38,8 @@ PROTOCOL = (
 MOVES = (
     "Moves: whether a row's BLEU parts from the base's in the paper's direction. It is said only "
     "where ours is outside the noise: for one seed, by sacreBLEU's paired bootstrap test "
-    "(p < 0.05); for several, beyond two standard errors. The test knows the noise of the choice of "
-    "sentences; that of the seed it cannot know, and the paper's own rows are one training each."
+    "(p < 0.05); for several, beyond two standard errors. The test knows the noise of the choice "
+    "of sentences; that of the seed it cannot know, and the paper's rows are one training each."
 )
 PARAMETERS = (
     "Parameters at the paper's size are counted for a vocabulary of 37,000 pieces; no single "
