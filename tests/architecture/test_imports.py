@@ -17,7 +17,6 @@ STAGES = sorted(path.stem for path in (ROOT / "pipeline").glob("*.py"))
 # from the ground up; a room may import itself and what stands before it, unless it has an entry below
 ROOMS = (
     "errors",
-    "typed",
     "config",
     "files",
     "trees",
@@ -33,7 +32,7 @@ ROOMS = (
     "tracking",
     "command",
 )
-GROUND = {"errors", "typed", "config", "files"}
+GROUND = {"errors", "config", "files"}
 APART = {
     "trees": {"errors"},
     "model": GROUND,
