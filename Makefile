@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # processes that share the cores must not wait for each other by spinning
 export GOMP_SPINCOUNT ?= 1000
 
-.PHONY: help repro report test lint format params sync ui bench clean
+.PHONY: help repro report table3 test lint format params sync ui bench clean
 
 help: ## list the actions
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,6 +25,10 @@ repro: $(READY) ## run the whole graph with the parameters in force (demo scale:
 
 report: $(READY) ## render the report, running first whatever it lacks
 	dvc repro report
+
+table3: $(READY) ## make table 3 alone, training first what it lacks
+	dvc repro compare profile_models
+	python pipeline/report.py --only table_3
 
 test: $(READY) ## lint, types and all tests
 	ruff check .
@@ -54,4 +58,4 @@ bench: $(READY) ## training speed against a plain torch.nn.Transformer loop
 	python benchmarks/training.py
 
 clean: ## remove everything that the pipeline made, but the DVC cache and raw downloads
-	rm -rf data/text data/bpe data/tokens models outputs scores metrics history circumstances illustrations scratch
+	rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history circumstances illustrations scratch

@@ -28,6 +28,7 @@ OUTPUTS = (
     "outputs",
     "scores",
     "metrics",
+    "comparisons",
     "reports",
 )
 
@@ -35,6 +36,7 @@ TINY = """# @package _global_
 # The whole graph in seconds, for tests.
 defaults:
   - /catalogue: demo
+  - override /paper: tiny
 
 scale: tiny
 
@@ -64,19 +66,16 @@ tasks:
     metric: bleu
 
 models:
-  base:
-    N: 1
-    d_model: 32
-    d_ff: 64
-    h: 2
-    P_drop: 0.1
-    eps_ls: 0.1
-    steps: 60
-    positions: sinusoid
-    average: 2
+  base: &base {N: 1, d_model: 32, d_ff: 64, h: 2, P_drop: 0.1, eps_ls: 0.1, steps: 60, positions: sinusoid, average: 2}
+  C_ff1024: {<<: *base, d_ff: 32}
 
 runs:
-  en-de.base: {task: en-de, model: base, seed: 1}
+  en-de.base: &run {task: en-de, model: base, seed: 1}
+  en-de.C_ff1024: {<<: *run, model: C_ff1024}
+
+tested: [en-de.base]
+
+variations: {task: en-de, base: base}
 
 profiling:
   counts: {n: [4, 8, 16, 32], d: [16, 32, 64, 128], k: [3, 5, 7, 9], r: [2, 4, 8, 16]}
@@ -93,6 +92,13 @@ training:
   checkpoint_steps: 20
   validation_steps: 30
   log_steps: 15
+"""
+# counting all of the paper's models takes some ten seconds
+TINY_PAPER = """# @package profiling.paper
+vocabulary: 37000
+models:
+  base: &base {N: 6, d_model: 512, d_ff: 2048, h: 8, d_k: 64, d_v: 64, P_drop: 0.1, eps_ls: 0.1, steps: 100000, positions: sinusoid, average: 5}
+  big: {<<: *base, d_model: 1024, d_ff: 4096, h: 16, P_drop: 0.3, steps: 300000, average: 20}
 """
 
 
@@ -197,6 +203,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The project after `dvc exp run` has switched it to a tiny scale; not to be changed."""
     project = _copy(tmp_path_factory.mktemp("made"))
     (project.root / "conf/scale/tiny.yaml").write_text(TINY)
+    (project.root / "conf/paper/tiny.yaml").write_text(TINY_PAPER)
     for command in ("init -q", "add --all", "commit -q --message clone"):
         project.succeed("git", *command.split())
     project.succeed("dvc", "exp", "run", "-S", "scale=tiny")

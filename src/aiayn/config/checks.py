@@ -141,6 +141,8 @@ def _check_profiling(profiling: Profiling) -> None:
         "must be a multiple of profiling.heads",
     )
     _require(profiling.fixed.k % 2 == 1, "profiling.fixed.k", "must be odd, to be centred")
+    for name in ("base", "big"):
+        _require(name in profiling.paper.models, "profiling.paper.models", f"needs {name}")
     for name, model in profiling.paper.models.items():
         _check_model(f"profiling.paper.models.{name}", model)
 

@@ -7,6 +7,7 @@ from enum import Enum
 from math import sqrt
 
 from aiayn.config import Config, Model
+from aiayn.errors import ScoreError
 from aiayn.report.evidence import Evidence
 from aiayn.report.paper import Paper, Printed, RequiredModel, VariationRow
 from aiayn.report.profiles import ModelsProfile
@@ -58,15 +59,23 @@ class Move(Enum):
 
 
 def section(evidence: Evidence) -> Section:
-    """Table 3 with ours; findings are the BLEU cells of all rows."""
+    """Table 3 with ours; findings are the BLEU cells of all rows.
+
+    Raises:
+        ScoreError: the stage compare has run with other models or another base.
+    """
     paper, config, found = evidence.paper, evidence.config, evidence.variations
-    tables = [_table(paper, config, found, evidence.models)]
+    if found and not {config.variations.base, *found.models} <= config.models.keys() & found.models:
+        raise ScoreError(
+            "comparisons/table_3.json: of other parameters than params.yaml. Make it again: "
+            "dvc repro compare."
+        )
     return Section(
         key="table_3",
         title="Table 3",
         subtitle="variations of the architecture",
         lead=paper.about["table_3"],
-        tables=tuple(tables),
+        tables=(_table(paper, config, found, evidence.models),),
         records=list(_records(paper, config, found, evidence.models)),
         findings=tuple(_findings(evidence)),
         figures=tuple(figures(paper, config, found, evidence.models)),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from aiayn.config import Config
+from aiayn.config import Config, Model
 from aiayn.report.drawing import DASHES, PALETTE, drawing
 from aiayn.report.paper import Paper
 from aiayn.report.profiles import ModelsProfile
@@ -16,16 +16,7 @@ from aiayn.report.variations import Variations
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# what is varied, and the rows in which it is all that varies
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "parameters": (
-        "C_N2", "C_N4", "base", "C_N8", "C_d256", "C_d1024", "C_ff1024", "C_ff4096", "big",
-    ),
-    "h": ("A_h1", "A_h4", "base", "A_h16", "A_h32"),
-    "d_k": ("B_dk16", "B_dk32", "base"),
-    "P_drop": ("D_drop00", "base", "D_drop02"),
-    "eps_ls": ("D_smooth00", "base", "D_smooth02"),
-}  # fmt: skip
+# what is varied, a panel each
 LABELS = {
     "parameters": "parameters, millions",
     "h": "heads h",
@@ -33,17 +24,19 @@ LABELS = {
     "P_drop": "dropout P_drop",
     "eps_ls": "label smoothing eps_ls",
 }
-MEASURES = {"bleu": "BLEU, dev", "perplexity": "perplexity, dev"}
+MARKERS = {"base": ("o", 9), "own": ("D", 5)}
+MEASURES = {"bleu": "BLEU", "perplexity": "Perplexity"}
 
 
 @dataclass(frozen=True)
 class Point:
-    """A row at its place on a panel's axis."""
+    """A row, or model of ours, at its place on a panel's axis; `mark` is "base", "own" or ""."""
 
     row: str
     x: float
     y: float
     sd: float | None = None
+    mark: str = ""
 
 
 Panels = Mapping[str, list[Point]]
@@ -55,22 +48,22 @@ def figures(
     """BLEU and perplexity against what the rows vary: the paper's above, ours below."""
     for measure, label in MEASURES.items():
         printed = _paper_points(paper, profile, measure)
-        ours = _our_points(config, found, profile, measure)
+        ours = _our_points(paper, config, found, profile, measure)
         if not any(ours.values()):
             continue
         yield Figure(
             name=f"table_3_{measure}",
-            title=f"{label.partition(',')[0].capitalize()} of table 3's variations"
-            if measure != "bleu"
-            else "BLEU of table 3's variations",
+            title=f"{label} of table 3's variations",
             caption="Above the paper's figures (newstest2013), below ours at this scale; each has "
             "its own axis, for the two were measured on other text and by models of other sizes. "
-            "A ring is the base. Bars are standard deviations over seeds, where there are several.",
-            svg=_draw(printed, ours, label),
+            "A ring is the base, a diamond a row that the paper does not have. Bars are standard "
+            "deviations over seeds, where there are several.",
+            svg=_draw(printed, ours, f"{label}, dev"),
             records=[
                 {
-                    "origin": origin, "varied": varied, "row": point.row, "x": f"{point.x:g}",
-                    measure: f"{point.y:g}", "sd": f"{point.sd:g}" if point.sd is not None else "",
+                    "origin": origin, "varied": varied, "row": point.row, "mark": point.mark,
+                    "x": f"{point.x:g}", measure: f"{point.y:g}",
+                    "sd": f"{point.sd:g}" if point.sd is not None else "",
                 }
                 for origin, panels in (("paper", printed), ("ours", ours))
                 for varied, points in panels.items()
@@ -79,49 +72,69 @@ def figures(
         )  # fmt: skip
 
 
+def varied_alone(changed: Set[str]) -> str:
+    """The panel of a row that parts from the base in the columns `changed`.
+
+    That is the one column it changes, or h together with d_k and d_v (the paper's rows A); a row
+    that changes anything else is told by its size.
+    """
+    if "h" in changed and changed <= {"h", "d_k", "d_v"}:
+        return "h"
+    return next(iter(changed)) if len(changed) == 1 and changed <= LABELS.keys() else "parameters"
+
+
 def _paper_points(paper: Paper, profile: ModelsProfile | None, measure: str) -> Panels:
     base = paper.table_3["base"].columns
-    panels: dict[str, list[Point]] = {}
-    for varied, rows in GROUPS.items():
-        panels[varied] = []
-        for row in rows:
-            printed = paper.table_3[row]
-            y = getattr(printed, measure).value
-            if varied == "parameters":
-                counted = profile.paper.get(row) if profile else None
-                if counted:
-                    panels[varied].append(Point(row, counted.parameters / 1e6, y))
-            else:
-                columns = {**base, **printed.columns}
-                panels[varied].append(Point(row, columns[varied].value, y))
+    panels: dict[str, list[Point]] = {varied: [] for varied in LABELS}
+    for row, printed in paper.table_3.items():
+        columns = {**base, **printed.columns}
+        changed = {column for column in base if columns[column] != base[column]}
+        counted = profile.paper.get(row) if profile else None
+        mark = "base" if row == "base" else ""
+        y = getattr(printed, measure).value
+        for varied in LABELS if mark else (varied_alone(changed),):
+            if varied != "parameters":
+                panels[varied].append(Point(row, columns[varied].value, y, mark=mark))
+            elif counted:
+                panels[varied].append(Point(row, counted.parameters / 1e6, y, mark=mark))
     return panels
 
 
 def _our_points(
-    config: Config, found: Variations | None, profile: ModelsProfile | None, measure: str
+    paper: Paper,
+    config: Config,
+    found: Variations | None,
+    profile: ModelsProfile | None,
+    measure: str,
 ) -> Panels:
-    panels: dict[str, list[Point]] = {varied: [] for varied in GROUPS}
-    for varied, rows in GROUPS.items():
-        for row in rows:
-            name = config.variations.base if row == "base" else row
-            variation = found.models.get(name) if found else None
-            if variation is None:
-                continue
-            measured = getattr(variation, measure)
-            if varied == "parameters":
-                cost = profile.models.get(name, {}).get(config.variations.task) if profile else None
-                x = cost.parameters / 1e6 if cost else None
+    panels: dict[str, list[Point]] = {varied: [] for varied in LABELS}
+    task, base_name = config.variations.task, config.variations.base
+    base = _columns(config.models[base_name])
+    for name, variation in found.models.items() if found else ():
+        columns, measured = _columns(config.models[name]), getattr(variation, measure)
+        changed = {column for column in base if columns[column] != base[column]}
+        counted = profile.models.get(name, {}).get(task) if profile else None
+        printed = name in paper.table_3 and name != "base"
+        mark = "base" if name == base_name else "" if printed else "own"
+        for varied in LABELS if mark == "base" else (varied_alone(changed),):
+            if varied != "parameters":
+                x = float(columns[varied])
+            elif counted:
+                x = counted.parameters / 1e6
             else:
-                column = "key_width" if varied == "d_k" else varied
-                x = float(getattr(config.models[name], column))
-            if x is not None:
-                panels[varied].append(Point(row, x, measured.mean, measured.sd))
+                continue
+            panels[varied].append(Point(name, x, measured.mean, measured.sd, mark))
     return panels
+
+
+def _columns(model: Model) -> dict[str, Any]:
+    """Its columns of table 3, d_k and d_v spelled out."""
+    return vars(replace(model, d_k=model.key_width, d_v=model.value_width, average=1))
 
 
 def _draw(printed: Panels, ours: Panels, label: str) -> str:
     with drawing(9.6, 4.6) as drawn:
-        grid = drawn.figure.subplots(2, len(GROUPS), sharey="row")
+        grid = drawn.figure.subplots(2, len(LABELS), sharey="row")
         for place, (panels, title) in enumerate(((printed, "paper"), (ours, "ours"))):
             for axes, (varied, points) in zip(grid[place], panels.items(), strict=True):
                 _panel(axes, sorted(points, key=lambda point: point.x), varied, PALETTE[place])
@@ -134,17 +147,22 @@ def _draw(printed: Panels, ours: Panels, label: str) -> str:
 def _panel(axes: Axes, points: list[Point], varied: str, colour: str) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    x, y = [point.x for point in points], [point.y for point in points]
+    series = [point for point in points if point.mark != "own"]
     # sizes of several columns at once are no series: only points
     line = "none" if varied == "parameters" else DASHES[0]
-    axes.plot(x, y, color=colour, linestyle=line, marker="o", markersize=3.5)
+    axes.plot(
+        [point.x for point in series], [point.y for point in series],
+        color=colour, linestyle=line, marker="o", markersize=3.5,
+    )  # fmt: skip
     for point in points:
         if point.sd is not None:
             axes.errorbar(point.x, point.y, yerr=point.sd, color=colour, linewidth=0.8)
-        if point.row == "base":
+        if point.mark:
+            shape, size = MARKERS[point.mark]
             axes.plot(
-                [point.x], [point.y], marker="o", markersize=9, color=colour, fillstyle="none"
+                [point.x], [point.y], marker=shape, markersize=size, color=colour, fillstyle="none"
             )
+    x = sorted({point.x for point in points})
     if varied in ("parameters", "h", "d_k"):
         axes.set_xscale("log", base=2 if varied != "parameters" else 10)
         if varied != "parameters":

@@ -13,7 +13,7 @@ from typing import Any
 from sacrebleu import BLEU
 from sacrebleu.significance import PairedTest, Result
 
-from aiayn.config import Config
+from aiayn.config import Config, Run
 from aiayn.errors import ScoreError
 from aiayn.scoring.bleu import RESAMPLES, seeded
 from aiayn.scoring.references import read_hypotheses, read_references
@@ -39,41 +39,66 @@ def compare_variations(config: Config, root: Path = Path()) -> dict[str, Any]:
         name: read_hypotheses(root / "outputs" / name / f"{SPLIT}.hypotheses", references)
         for name in runs
     }
-    bases = {run.seed: name for name, run in runs.items() if run.model == base}
+    bases = _by_seed(runs, base)
     if not bases:
         raise ScoreError(
             f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
             f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
-    seeds: dict[str, dict[str, dict[str, Any]]] = {}
-    signature = ""
-    for against in bases.values():
-        group = [
-            name
-            for name, run in runs.items()
-            if bases.get(run.seed, next(iter(bases.values()))) == against
-        ]
-        others = [name for name in group if name != against]
-        signature, found = paired(against, others, hypotheses, references.sentences)
-        for name in group:
-            entry = {"run": name, "perplexity": last_perplexity(root / "history" / f"{name}.csv")}
-            of_model = seeds.setdefault(runs[name].model, {})
-            of_model[str(runs[name].seed)] = entry | found[name]
+    signature, found = paired_by_seed(runs, bases, hypotheses, references.sentences)
+    models = {}
+    for model in dict.fromkeys(run.model for run in runs.values()):
+        seeds: dict[str, dict[str, Any]] = {
+            str(seed): {
+                "run": name,
+                "perplexity": last_perplexity(root / "history" / f"{name}.csv"),
+                **found[name],
+            }
+            for seed, name in _by_seed(runs, model).items()
+        }
+        models[model] = {
+            "perplexity": _over([seed["perplexity"] for seed in seeds.values()]),
+            "bleu": _over([seed["bleu"] for seed in seeds.values()]),
+            "seeds": seeds,
+        }
     return {
         "task": task,
         "base": base,
         "split": SPLIT,
         "set": references.identity,
         "signature": signature,
-        "models": {
-            model: {
-                measure: _over([entry[measure] for entry in of_model.values()])
-                for measure in ("perplexity", "bleu")
-            }
-            | {"seeds": of_model}
-            for model, of_model in seeds.items()
-        },
+        "models": models,
     }
+
+
+def _by_seed(runs: Mapping[str, Run], model: str) -> dict[int, str]:
+    """A model's runs by seed; of two that do the same, the first."""
+    names: dict[int, str] = {}
+    for name, run in runs.items():
+        if run.model == model:
+            names.setdefault(run.seed, name)
+    return names
+
+
+def paired_by_seed(
+    runs: Mapping[str, Run],
+    bases: Mapping[int, str],
+    hypotheses: Mapping[str, Sequence[str]],
+    references: Sequence[str],
+) -> tuple[str, dict[str, dict[str, float]]]:
+    """`paired`, of every run against that of `bases` with its seed, or else against the first."""
+    first = next(iter(bases.values()))
+    signature = ""
+    found: dict[str, dict[str, float]] = {}
+    for base in bases.values():
+        others = [
+            name
+            for name, run in runs.items()
+            if name not in bases.values() and bases.get(run.seed, first) == base
+        ]
+        signature, scores = paired(base, others, hypotheses, references)
+        found |= scores
+    return signature, found
 
 
 def paired(
