@@ -17,7 +17,7 @@ from aiayn.scoring.variations import compare_variations
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     found = compare_variations(config.load())
-    text = json.dumps(found, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
     write_atomically(Path("comparisons/table_3.json"), text)
 
 

@@ -130,7 +130,7 @@ def paired(
         found[name] = {
             "bleu": round(result.score, DECIMALS),
             "difference": round(result.score - first.score, DECIMALS),
-            "p_value": round(result.p_value or 0.0, 4),
+            "p_value": round(result.p_value or 1.0, 4),
         }
     return str(signatures["BLEU"]), found
 
