@@ -1,10 +1,9 @@
-"""The graph as a user runs it, at a scale of seconds: once, again, forced, with a run more."""
+"""The graph as a user runs it, at a scale of seconds: once, again, forced."""
 
 from __future__ import annotations
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from mlflow import MlflowClient
 
 # of MLflow's tables: SQLAlchemy 2.1 will do away with something that they use
 
-RUN = "en-de.base"
-ITEMS = ("", "en-de", RUN)
+RUN, ROW = "en-de.base", "en-de.C_ff1024"
+ITEMS = ("", "en-de", RUN, ROW)
 
 
 def graph_runs(root: Path) -> list[Any]:
@@ -42,7 +41,9 @@ def locked_outputs(root: Path) -> dict[str, str]:
 
 def test_switching_the_scale_runs_the_whole_graph(made: Any) -> None:
     params = yaml.safe_load((made.root / "params.yaml").read_text())
-    assert (params["scale"], [*params["runs"]], [*params["tasks"]]) == ("tiny", [RUN], ["en-de"])
+    assert (params["scale"], [*params["runs"]], [*params["tasks"]]) == (
+        "tiny", [RUN, ROW], ["en-de"],
+    )  # fmt: skip
     index = (made.root / "reports/index.html").read_text()
     assert "scale <strong>tiny</strong>" in index
     assert "Transformer" in (made.root / "reports/tables/table_2.md").read_text()
@@ -66,9 +67,22 @@ def test_history_ends_with_a_validation_after_the_last_step(made: Any) -> None:
     assert [bool(line["dev_perplexity"]) for line in lines] == [False, True, False, True]
 
 
-def test_mlflow_has_one_run_for_the_run_of_the_graph(made: Any) -> None:
-    (run,) = graph_runs(made.root)
-    assert (run.info.run_name, run.info.status) == (RUN, "FINISHED")
+def test_a_row_of_table_3_is_decoded_on_dev_alone_and_compared(made: Any) -> None:
+    assert [path.name for path in (made.root / f"outputs/{ROW}").iterdir()] == ["dev.hypotheses"]
+    compared = json.loads((made.root / "comparisons/table_3.json").read_text())
+    assert [*compared["models"]] == ["base", "C_ff1024"]
+    with (made.root / f"history/{ROW}.csv").open() as file:
+        last = [*csv.DictReader(file)][-1]["dev_perplexity"]
+    assert compared["models"]["C_ff1024"]["perplexity"]["mean"] == round(float(last), 4)
+    assert "ours (C\\_ff1024)" in (made.root / "reports/tables/table_3.md").read_text()
+
+
+def test_mlflow_has_one_run_for_each_run_of_the_graph(made: Any) -> None:
+    runs = {run.info.run_name: run for run in graph_runs(made.root)}
+    assert {name: run.info.status for name, run in runs.items()} == {
+        RUN: "FINISHED", ROW: "FINISHED",
+    }  # fmt: skip
+    run = runs[RUN]
     scores = json.loads((made.root / f"scores/{RUN}.json").read_text())["splits"]["test"]
     assert run.data.metrics["test/bleu"] == scores["bleu"]["value"]
     assert run.data.metrics["test/chrf"] == scores["chrf"]["value"] > 0
@@ -92,19 +106,4 @@ def test_forced_gives_the_same_bytes(made: Any) -> None:
     printed = made.succeed("dvc", "repro", "--force")
     assert printed.count("Running stage") == len(stages(made.root))
     assert locked_outputs(made.root) == before
-    assert len(graph_runs(made.root)) == 1
-
-
-def test_a_run_is_added_in_yaml_alone(made: Any, tmp_path: Path) -> None:
-    shutil.copytree(made.root, tmp_path, dirs_exist_ok=True)
-    project = type(made)(tmp_path)
-    scale = tmp_path / "conf/scale/tiny.yaml"
-    first = f"  {RUN}: {{task: en-de, model: base, seed: 1}}\n"
-    scale.write_text(scale.read_text().replace(first, first + first.replace("base:", "again:")))
-    project.compose("scale=tiny")
-    printed = project.succeed("dvc", "repro")
-    ran = [line.split("'")[1] for line in printed.splitlines() if line.startswith("Running stage")]
-    of_a_run = ("train", "average", "decode", "score")
-    assert sorted(ran) == sorted([*(f"{s}@en-de.again" for s in of_a_run), "report", "track"])
-    assert {run.info.run_name for run in graph_runs(tmp_path)} == {RUN, "en-de.again"}
-    assert "en-de.again" in (tmp_path / "reports/index.html").read_text()
+    assert len(graph_runs(made.root)) == 2

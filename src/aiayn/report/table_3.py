@@ -65,7 +65,9 @@ def section(evidence: Evidence) -> Section:
         ScoreError: the stage compare has run with other models or another base.
     """
     paper, config, found = evidence.paper, evidence.config, evidence.variations
-    if found and not {config.variations.base, *found.models} <= config.models.keys() & found.models:
+    if found and (
+        found.base != config.variations.base or found.models.keys() - config.models.keys()
+    ):
         raise ScoreError(
             "comparisons/table_3.json: of other parameters than params.yaml. Make it again: "
             "dvc repro compare."
@@ -90,11 +92,11 @@ def model_name(config: Config, row: str) -> str:
 def move(paper: Paper, row: str, found: Variations | None, model: str) -> Move:
     """How the row's BLEU moves against the base's, in the paper and here."""
     variation = found.models.get(model) if found else None
-    if row == "base" or found is None or variation is None or found.base not in found.models:
+    if row == "base" or found is None or variation is None:
         return Move.NONE
     base = found.models[found.base]
     difference = variation.bleu.mean - base.bleu.mean
-    if not _outside_noise(variation, base):
+    if not difference or not _outside_noise(variation, base):
         return Move.NOISE
     printed = paper.table_3[row].bleu.value - paper.table_3["base"].bleu.value
     if abs(printed) < 0.05:  # the paper prints one decimal

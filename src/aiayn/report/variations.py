@@ -66,9 +66,12 @@ def read_variations(path: Path) -> Variations | None:
     """
     try:
         data = json.loads(path.read_bytes())
+        base = str(data["base"])
+        if base not in data["models"]:
+            raise ValueError(f"no model {base}, the base")
         return Variations(
             task=str(data["task"]),
-            base=str(data["base"]),
+            base=base,
             evaluation_set=EvaluationSet(
                 tuple(map(str, data["set"]["corpora"])), int(data["set"]["pairs"])
             ),
