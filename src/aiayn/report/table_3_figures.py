@@ -145,7 +145,7 @@ def _draw(printed: Panels, ours: Panels, label: str) -> str:
 
 
 def _panel(axes: Axes, points: list[Point], varied: str, colour: str) -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
     series = [point for point in points if point.mark != "own"]
     # sizes of several columns at once are no series: only points
@@ -163,11 +163,11 @@ def _panel(axes: Axes, points: list[Point], varied: str, colour: str) -> None:
                 [point.x], [point.y], marker=shape, markersize=size, color=colour, fillstyle="none"
             )
     x = sorted({point.x for point in points})
-    if varied in ("parameters", "h", "d_k"):
-        axes.set_xscale("log", base=2 if varied != "parameters" else 10)
-        if varied != "parameters":
-            axes.set_xticks(x)
+    if varied == "parameters":
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+    elif x:
+        if varied in ("h", "d_k"):
+            axes.set_xscale("log", base=2)
+        axes.set_xticks(x)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
-    elif x:
-        axes.set_xticks(x)
