@@ -19,7 +19,7 @@ from aiayn.report.provenance import (
     measurements,
     provenance,
 )
-from aiayn.report.scoreboard import answer, tally
+from aiayn.report.scoreboard import answer, tally, words
 from aiayn.report.section import Section
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -63,6 +63,7 @@ def index_html(page: Page) -> str:
         page=page,
         answer=answer(findings, page.scale),
         tally=tally,
+        words=words,
         findings=findings,
         anchor=lambda cell: anchor(cell, runs),
         inline=inline,
