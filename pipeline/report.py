@@ -8,10 +8,9 @@ from pathlib import Path
 
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.report.circumstances import rendering
+from aiayn.report.circumstances import circumstances
 from aiayn.report.evidence import gather
 from aiayn.report.page import circumstances_html, index_html, make_page
-from aiayn.report.results import read_circumstances
 from aiayn.report.sections import SECTIONS, files, make_section
 
 REPORTS = Path("reports")
@@ -30,8 +29,7 @@ def main() -> None:
         return
     sections = [make_section(key, evidence) for key in SECTIONS]
     index = index_html(make_page(evidence, sections))
-    facts = {run: read_circumstances(Path("circumstances"), run) for run in evidence.config.runs}
-    circumstances = circumstances_html(evidence.config.scale, rendering(Path()), facts)
+    companion = circumstances_html(circumstances(evidence))
     with (
         replaced_folder(REPORTS / "tables") as tables,
         replaced_folder(REPORTS / "figures") as figures,
@@ -42,7 +40,7 @@ def main() -> None:
                 kind, _, file = name.partition("/")
                 write_atomically(folders[kind] / file, text)
     write_atomically(REPORTS / "index.html", index)
-    write_atomically(REPORTS / "circumstances.html", circumstances)
+    write_atomically(REPORTS / "circumstances.html", companion)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING
 from aiayn import config
 from aiayn.errors import CheckpointError, ConfigError, DataError, one_line_errors
 from aiayn.files import write_atomically
+from aiayn.trees.linear import DUMMY, SYMBOL, restore
 
 if TYPE_CHECKING:
-    from aiayn.config import Decoding
+    from aiayn.config import Config
     from aiayn.model.device import Device
     from aiayn.model.transformer import Transformer
     from aiayn.tokens.bpe import Bpe
+    from aiayn.trees.tree import Tree
 
 KINDS = ("encoder", "decoder", "cross")
 
@@ -29,43 +32,112 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if parsed.command == "sync":
         _sync()
     else:
-        _translate(parsed)
+        _print((_translate if parsed.command == "translate" else _parse)(parsed))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="aiayn", description="Use the trained runs of a project.")
     commands = parser.add_subparsers(dest="command", required=True)
-    translate = commands.add_parser("translate", help="translate lines of text with a trained run")
-    translate.add_argument("run", help="a run of params.yaml, like en-de.base")
-    translate.add_argument("text", nargs="*", help="a sentence each; without any, lines of stdin")
-    translate.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
-    translate.add_argument("--beam", type=int, help="hypotheses kept (default: the task's)")
-    translate.add_argument("--alpha", type=float, help="length penalty (default: the task's)")
-    translate.add_argument(
-        "--attention", type=Path, metavar="SVG", help="draw the attention over the first sentence"
+    shared = _decoding_options()
+    commands.add_parser(
+        "translate", parents=[shared], help="translate lines of text with a trained run"
     )
-    translate.add_argument(
-        "--kind", choices=KINDS, default="cross", help="which attention is drawn (default: cross)"
+    parse = commands.add_parser(
+        "parse",
+        parents=[shared],
+        help="parse sentences with a trained run",
+        description="Writes a tree in brackets for each sentence, as the Penn Treebank does. Words "
+        "are what spaces part, as in data/text/TASK/*.source: a comma, a full stop and the n't of "
+        "a verb stand by themselves. Brackets become -LRB- and -RRB-.",
     )
+    parse.add_argument("--svg", type=Path, metavar="FILE", help="draw the first sentence's tree")
     commands.add_parser("sync", help="bring finished runs into the MLflow store")
     return parser
 
 
-def _translate(parsed: argparse.Namespace) -> None:
+def _decoding_options() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("run", help="a run of params.yaml, like en-de.base")
+    shared.add_argument("text", nargs="*", help="a sentence each; without any, lines of stdin")
+    shared.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
+    shared.add_argument("--beam", type=int, help="hypotheses kept (default: the task's)")
+    shared.add_argument("--alpha", type=float, help="length penalty (default: the task's)")
+    shared.add_argument(
+        "--attention", type=Path, metavar="SVG", help="draw the attention over the first sentence"
+    )
+    shared.add_argument(
+        "--kind", choices=KINDS, default="cross", help="which attention is drawn (default: cross)"
+    )
+    return shared
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Lines to standard output; whoever reads it may stop early, as head does."""
+    try:
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # what is left in the buffer would be written, and fail again, as Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _translate(parsed: argparse.Namespace) -> list[str]:
+    params = config.load()
+    if params.task(params.run(parsed.run).task).metric != "bleu":
+        raise ConfigError(f"{parsed.run} does not translate, it parses: aiayn parse {parsed.run}")
+    return _decode(params, parsed, _sentences(parsed.text, parsed.input))
+
+
+def _parse(parsed: argparse.Namespace) -> list[str]:
+    """A bracketed tree over each sentence's words; an empty line for an empty sentence."""
+    params = config.load()
+    if params.task(params.run(parsed.run).task).metric != "bracket_f1":
+        raise ConfigError(
+            f"{parsed.run} does not parse, it translates: aiayn translate {parsed.run}"
+        )
+    sentences = [
+        sentence.replace("(", "-LRB-").replace(")", "-RRB-")
+        for sentence in _sentences(parsed.text, parsed.input)
+    ]
+    outputs = _decode(params, parsed, sentences)
+    trees = [
+        restored_tree(output.split(), sentence.split())
+        for output, sentence in zip(outputs, sentences, strict=True)
+    ]
+    if parsed.svg:
+        from aiayn.report.parses import draw_tree
+
+        write_atomically(parsed.svg, draw_tree(next(tree for tree in trees if tree.words)))
+    return [str(tree) if tree.words else "" for tree in trees]
+
+
+def restored_tree(symbols: Sequence[str], words: Sequence[str]) -> Tree:
+    """The tree over these words that a model's symbols tell, repaired if need be as for scores.
+
+    Parts of speech are the model's own, in their order; words beyond its last leaf have DUMMY.
+    """
+    leaves = [m["leaf"] for symbol in symbols if (m := SYMBOL.fullmatch(symbol)) and m["leaf"]]
+    tags = (leaves + [DUMMY] * len(words))[: len(words)]
+    return restore(symbols, words, tags).tree
+
+
+def _decode(params: Config, parsed: argparse.Namespace, sentences: Sequence[str]) -> list[str]:
+    """What the run makes of the sentences; draws the attention if that is asked for."""
     from aiayn.decoding.text import translate
 
-    sentences = _sentences(parsed.text, parsed.input)
-    model, bpe, decoding, device = _open(parsed.run)
+    decoding = params.task(params.run(parsed.run).task).decoding
     chosen = {"beam": parsed.beam, "alpha": parsed.alpha}
     decoding = replace(decoding, **{k: v for k, v in chosen.items() if v is not None})
     if decoding.beam < 1 or decoding.alpha < 0:
         raise ConfigError("--beam must be at least 1, and --alpha must not be negative.")
-    translations = translate(model, bpe, sentences, decoding, device)
-    for line in translations:
-        print(line)
+    model, bpe, device = _open(params, parsed.run)
+    outputs = translate(model, bpe, sentences, decoding, device)
     if parsed.attention:
         first = next(n for n, sentence in enumerate(sentences) if sentence.strip())
-        _draw(parsed.attention, parsed.kind, model, bpe, sentences[first], translations[first])
+        _draw(parsed.attention, parsed.kind, model, bpe, sentences[first], outputs[first])
+    return outputs
 
 
 def _sentences(texts: Sequence[str], file: Path | None) -> list[str]:
@@ -88,24 +160,24 @@ def _sentences(texts: Sequence[str], file: Path | None) -> list[str]:
         except UnicodeDecodeError as error:
             raise DataError(f"stdin: not UTF-8 at byte {error.start}.") from error
     if not any(sentence.strip() for sentence in sentences):
-        raise DataError(f"{file or 'stdin'}: no sentence to translate.")
+        raise DataError(f"{file or 'stdin'}: there is no sentence.")
     return sentences
 
 
-def _open(name: str) -> tuple[Transformer, Bpe, Decoding, Device]:
-    """A run's averaged model with what it needs.
+def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
+    """A run's model with what it needs: of averaged weights if it is tested, else of the last.
 
     Raises:
         ConfigError: params.yaml has no such run.
         CheckpointError: the run has no weights yet.
     """
-    from aiayn.model.checkpoints import load_model
+    from aiayn.model.checkpoints import load_model, weights_for
     from aiayn.model.device import open_device
     from aiayn.tokens.bpe import Bpe
 
-    params = config.load()
-    run, row = params.run(name), params.model_of(name)
-    weights = Path("models", name, "averaged.safetensors")
+    row = params.model_of(name)
+    is_tested = name in params.tested
+    weights = weights_for("test" if is_tested else "dev", Path("models", name))
     if not weights.exists():
         raise CheckpointError(
             f"{weights}: the run {name} has no weights yet. Make them: dvc repro average@{name}, "
@@ -113,8 +185,8 @@ def _open(name: str) -> tuple[Transformer, Bpe, Decoding, Device]:
         )
     settings = params.training
     device = open_device(settings.device, settings.precision, d_model=row.d_model)
-    bpe = Bpe(Path("data/bpe", run.task, "model.model"))
-    return load_model(weights, row, bpe.size, device), bpe, params.task(run.task).decoding, device
+    bpe = Bpe(Path("data/bpe", params.run(name).task, "model.model"))
+    return load_model(weights, row, bpe.size, device), bpe, device
 
 
 def _draw(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -22,9 +24,20 @@ from aiayn.model.checkpoints import load_model, save_tensors
 from aiayn.model.device import open_device
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import Bpe, train_bpe
+from aiayn.trees.reading import read_tree
 
 RUN = "en-de.base"
+UNTESTED = "en-de.brief"
+PARSER = "parsing.parser"
 SENTENCES = ["A dog sleeps in the sun.", "Two men are walking."]
+WEIGHTS = (
+    f"{RUN}/averaged.safetensors",
+    f"{RUN}/checkpoints/step-0000008.safetensors",
+    f"{PARSER}/averaged.safetensors",
+    f"{UNTESTED}/averaged.safetensors",  # of a graph in which it was tested: not to be taken
+    f"{UNTESTED}/checkpoints/step-0000006.safetensors",
+    f"{UNTESTED}/checkpoints/step-0000008.safetensors",
+)
 Said = pytest.CaptureFixture[str]
 
 
@@ -37,19 +50,24 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         N=2, d_model=16, d_ff=32, h=2, P_drop=0.1, eps_ls=0.1, steps=8, positions="sinusoid",
         average=2,
     )  # fmt: skip
-    params["models"]["base"] = asdict(row)
-    params["tasks"]["en-de"]["decoding"]["extra_length"] = 4
+    for name in ("base", "brief", "parser"):
+        params["models"][name] = asdict(row)
+    for task in params["tasks"].values():
+        task["decoding"]["extra_length"] = 4
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     text = root / "text"
     text.write_text("".join(f"{sentence}\n" for sentence in SENTENCES * 5))
-    folder = root / "data/bpe/en-de"
-    folder.parent.mkdir(parents=True)
-    train_bpe([text], folder, config.Bpe(vocabulary=300, normalization="identity"))
-    torch.manual_seed(5)
-    model = Transformer(row, Bpe(folder / "model.model").size, max_length=32)
-    (root / "models" / RUN).mkdir(parents=True)
-    weights = root / "models" / RUN / "averaged.safetensors"
-    save_tensors(weights, model.state_dict(), {"max_length": 32, "step": 8})
+    (root / "data/bpe").mkdir(parents=True)
+    bpe = config.Bpe(vocabulary=300, normalization="identity")
+    for task in ("en-de", "parsing"):
+        train_bpe([text], root / "data/bpe" / task, bpe)
+    size = Bpe(root / "data/bpe/en-de/model.model").size
+    for seed, weights in enumerate(WEIGHTS):
+        torch.manual_seed(10 + seed)
+        model = Transformer(row, size, max_length=32)
+        path = root / "models" / weights
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_tensors(path, model.state_dict(), {"max_length": 32, "step": 8})
     return root
 
 
@@ -67,13 +85,13 @@ def stdin(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
     return feed
 
 
-def expected(project: Path, decoding: Decoding) -> list[str]:
-    """What the stage decode would write."""
+def expected(project: Path, decoding: Decoding, weights: str = WEIGHTS[0]) -> list[str]:
+    """What the stage decode would write with these weights."""
     row = config.load().model_of(RUN)
     device = open_device("cpu", "float32", d_model=row.d_model)
     bpe = Bpe(project / "data/bpe/en-de/model.model")
-    weights = project / "models" / RUN / "averaged.safetensors"
-    return translate(load_model(weights, row, bpe.size, device), bpe, SENTENCES, decoding, device)
+    path = project / "models" / weights
+    return translate(load_model(path, row, bpe.size, device), bpe, SENTENCES, decoding, device)
 
 
 def test_arguments_a_file_and_stdin_are_translated_alike(
@@ -87,6 +105,64 @@ def test_arguments_a_file_and_stdin_are_translated_alike(
     for arguments in (SENTENCES, ["--input", str(tmp_path / "in.txt")], []):
         main(["translate", RUN, *arguments])
         assert capsys.readouterr() == (wanted, "")
+
+
+def test_a_run_that_is_not_tested_translates_with_its_last_checkpoint(
+    project: Path, capsys: Said
+) -> None:
+    by_weights = {w: expected(project, config.load().task("en-de").decoding, w) for w in WEIGHTS}
+    assert by_weights[WEIGHTS[5]] not in (by_weights[WEIGHTS[3]], by_weights[WEIGHTS[4]])
+    main(["translate", UNTESTED, *SENTENCES])
+    assert capsys.readouterr().out.splitlines() == by_weights[WEIGHTS[5]]
+
+
+def test_a_parse_is_a_tree_over_the_words_of_the_input(project: Path, capsys: Said) -> None:
+    main(["parse", PARSER, "A dog ( here ) sleeps .", "", "Two men"])
+    first, second, third = capsys.readouterr().out.split("\n")[:3]
+    assert read_tree(first, "first").words == ("A", "dog", "-LRB-", "here", "-RRB-", "sleeps", ".")
+    assert second == ""
+    assert read_tree(third, "third").words == ("Two", "men")
+
+
+@pytest.mark.parametrize(
+    ("output", "tree"),
+    [
+        ("(S (NP (DT) (NN) )NP (VP (VBZ) )VP )S", "(TOP (S (NP (DT A) (NN dog)) (VP (VBZ sleeps))))"),
+        ("(S (NP (DT) (NN) )NP", "(TOP (S (NP (DT A) (NN dog)) (XX sleeps)))"),
+        ("(S (DT) (NN) (VBZ) (.) )S", "(TOP (S (DT A) (NN dog) (VBZ sleeps)))"),
+        ("", "(TOP (XX A) (XX dog) (XX sleeps))"),
+    ],
+)  # fmt: skip
+def test_what_is_no_tree_over_the_words_is_repaired(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, output: str, tree: str
+) -> None:
+    monkeypatch.setattr("aiayn.decoding.text.translate", lambda *arguments: [output])
+    main(["parse", PARSER, "A dog sleeps"])
+    assert capsys.readouterr().out == f"{tree}\n"
+
+
+def test_the_first_tree_is_drawn(project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new/tree.svg"
+    main(["parse", PARSER, " ", "Two men walk", "Another sentence", "--svg", str(out)])
+    texts = {node.text for node in ET.parse(out).iter() if node.tag.endswith("text")}
+    assert {"TOP", "Two", "men", "walk"} <= texts
+    assert "Another" not in texts
+
+
+def test_a_reader_that_stops_early_hears_no_complaint(project: Path) -> None:
+    source = Path(__file__).parents[2] / "src"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aiayn", "translate", RUN, *SENTENCES],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(source)},
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+    complaint = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), complaint) == (1, b"")
 
 
 def test_beam_and_alpha_are_those_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,9 +193,11 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
     ("arguments", "said"),
     [
         (["en-de.bsae", "x"], "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?"),
+        ([PARSER, "x"], "ConfigError: parsing.parser does not translate, it parses: aiayn parse parsing.parser"),
+        (["en-de.A_h1", "x"], "there are no weights. Train first: dvc repro train@en-de.A_h1"),
         (["en-de.big", "x"], "has no weights yet. Make them: dvc repro average@en-de.big"),
-        ([RUN], "DataError: stdin: no sentence to translate."),
-        ([RUN, " "], "no sentence to translate."),
+        ([RUN], "DataError: stdin: there is no sentence."),
+        ([RUN, " "], "there is no sentence."),
         ([RUN, "x", "--input", "y"], "ConfigError: give sentences or --input, not both."),
         ([RUN, "--input", "absent.txt"], "DataError: absent.txt: there is no such file."),
         ([RUN, "x", "--beam", "0"], "ConfigError: --beam must be at least 1"),
@@ -133,6 +211,11 @@ def test_what_is_wrong_is_one_clear_line(
         main(["translate", *arguments])
     assert said in str(caught.value.code)
     assert "\n" not in str(caught.value.code)
+
+
+def test_a_translating_run_does_not_parse(project: Path) -> None:
+    with pytest.raises(SystemExit, match="^ConfigError: en-de.base does not parse, it translates"):
+        main(["parse", RUN, "x"])
 
 
 def test_bytes_that_are_not_utf8_are_one_clear_line(

@@ -32,7 +32,23 @@ PARTS = {
     "fr": ("europarl-v7", "commoncrawl", "news-commentary-v9", "un", "giga"),
 }
 
-Params = dict[str, Any]
+EXPONENTS = {
+    "self_attention": {"n": 2, "d": 1},
+    "recurrent": {"n": 1, "d": 2},
+    "convolutional": {"k": 1, "n": 1, "d": 2},
+    "restricted": {"r": 1, "n": 1, "d": 1},
+}
+PATHS = {
+    "self_attention": {"n": 0},
+    "recurrent": {"n": 1},
+    "convolutional": {"n": 1, "k": -1},
+    "dilated": {"log_k_n": 1},
+    "restricted": {"n": 1, "r": -1},
+}
+FIXED = {"n": 100, "d": 512, "k": 3, "r": 64}
+
+Json = dict[str, Any]
+Params = Json
 
 
 def score(value: float, signature: str = "hand-made") -> dict[str, Any]:
@@ -73,6 +89,8 @@ def params(training: Callable[[str], list[str]], test: Callable[[str], str]) -> 
         "en-fr.base": {"task": "en-fr", "model": "base", "seed": 1},
         "en-fr.big": {"task": "en-fr", "model": "big_fr", "seed": 1},
     }
+    data["tested"] = list(data["runs"])
+    data["variations"] = {"task": "en-de", "base": "base"}
     return data
 
 
@@ -141,3 +159,53 @@ step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity
 20,0.2,2000,0.001,5.25,5.0,148.41
 30,0.3,3000,0.0008,4.5,4.25,70.11
 """
+
+
+def fit(value: float, error: float = 0.0) -> Json:
+    return {"value": value, "standard_error": error}
+
+
+def counts(exponents: dict[str, int]) -> Json:
+    sizes = [{**FIXED, "n": n} for n in (10, 100)] + [{**FIXED, "d": d} for d in (64, 512)]
+    points = {}
+    for size in sizes:
+        term = 1
+        for letter, power in exponents.items():
+            term *= size[letter] ** power
+        place = "_".join(f"{letter}{value}" for letter, value in size.items())
+        points[place] = {**size, "h": 8, "term": term, "layer": 2 * term}
+    return {
+        "points": points,
+        "exponents": {s: {"term": fit(e), "layer": fit(e / 2, 0.25)} for s, e in exponents.items()},
+        "paper": exponents,
+    }
+
+
+def chain(slope: int) -> Json:
+    operations = {f"n{n}": slope * n + 3 for n in (4, 8)}
+    return {"operations": operations, "intercept": fit(3.0), "slope": fit(float(slope))}
+
+
+def path(exponents: dict[str, int]) -> Json:
+    size = next((s for s in exponents if s in "kr"), None)
+    points = {f"n{n}": {"n": n, "layers": n // 4, **({size: 3} if size else {})} for n in (8, 16)}
+    fits = {s: fit(e + 0.04, 0.02) for s, e in exponents.items()}
+    return {"points": points, "exponents": fits, "paper": exponents}
+
+
+@pytest.fixture
+def layers_json() -> Json:
+    """A profile of layers, made up by rule."""
+    band = ["110", "111", "011"]
+    return {
+        "heads": 8,
+        "fixed": FIXED,
+        "counts": {name: counts(exponents) for name, exponents in EXPONENTS.items()},
+        "chains": {name: chain(3 if name == "recurrent" else 0) for name in EXPONENTS},
+        "paths": {name: path(exponents) for name, exponents in PATHS.items()},
+        "maps": {
+            "k": 3,
+            "r": 4,
+            **{name: {"layers1": band, "layers2": ["111"] * 3} for name in PATHS},
+        },
+    }

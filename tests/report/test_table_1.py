@@ -21,21 +21,6 @@ from aiayn.report.tables import Cell, latex, markdown
 from aiayn.report.verdict import Verdict
 
 PAPER = load_paper()
-EXPONENTS = {
-    "self_attention": {"n": 2, "d": 1},
-    "recurrent": {"n": 1, "d": 2},
-    "convolutional": {"k": 1, "n": 1, "d": 2},
-    "restricted": {"r": 1, "n": 1, "d": 1},
-}
-PATHS = {
-    "self_attention": {"n": 0},
-    "recurrent": {"n": 1},
-    "convolutional": {"n": 1, "k": -1},
-    "dilated": {"log_k_n": 1},
-    "restricted": {"n": 1, "r": -1},
-}
-FIXED = {"n": 100, "d": 512, "k": 3, "r": 64}
-
 Json = dict[str, Any]
 
 
@@ -43,49 +28,9 @@ def fit(value: float, error: float = 0.0) -> Json:
     return {"value": value, "standard_error": error}
 
 
-def counts(exponents: dict[str, int]) -> Json:
-    sizes = [{**FIXED, "n": n} for n in (10, 100)] + [{**FIXED, "d": d} for d in (64, 512)]
-    points = {}
-    for size in sizes:
-        term = 1
-        for letter, power in exponents.items():
-            term *= size[letter] ** power
-        place = "_".join(f"{letter}{value}" for letter, value in size.items())
-        points[place] = {**size, "h": 8, "term": term, "layer": 2 * term}
-    return {
-        "points": points,
-        "exponents": {s: {"term": fit(e), "layer": fit(e / 2, 0.25)} for s, e in exponents.items()},
-        "paper": exponents,
-    }
-
-
 def chain(slope: int) -> Json:
     operations = {f"n{n}": slope * n + 3 for n in (4, 8)}
     return {"operations": operations, "intercept": fit(3.0), "slope": fit(float(slope))}
-
-
-def path(exponents: dict[str, int]) -> Json:
-    size = next((s for s in exponents if s in "kr"), None)
-    points = {f"n{n}": {"n": n, "layers": n // 4, **({size: 3} if size else {})} for n in (8, 16)}
-    fits = {s: fit(e + 0.04, 0.02) for s, e in exponents.items()}
-    return {"points": points, "exponents": fits, "paper": exponents}
-
-
-@pytest.fixture
-def data() -> Json:
-    band = ["110", "111", "011"]
-    return {
-        "heads": 8,
-        "fixed": FIXED,
-        "counts": {name: counts(exponents) for name, exponents in EXPONENTS.items()},
-        "chains": {name: chain(3 if name == "recurrent" else 0) for name in EXPONENTS},
-        "paths": {name: path(exponents) for name, exponents in PATHS.items()},
-        "maps": {
-            "k": 3,
-            "r": 4,
-            **{name: {"layers1": band, "layers2": ["111"] * 3} for name in PATHS},
-        },
-    }
 
 
 def read(data: Json, folder: Path) -> LayersProfile:
@@ -107,8 +52,8 @@ def verdicts(section: Section) -> dict[str, Verdict]:
     return {finding.what: finding.verdict for finding in section.findings}
 
 
-def test_every_cell_of_the_paper_is_judged(data: Json, tmp_path: Path) -> None:
-    section = table_1(PAPER, read(data, tmp_path))
+def test_every_cell_of_the_paper_is_judged(layers_json: Json, tmp_path: Path) -> None:
+    section = table_1(PAPER, read(layers_json, tmp_path))
     assert len(section.findings) == 4 * 3
     assert set(verdicts(section).values()) == {Verdict.REPRODUCED}
     printed = {finding.what: finding.paper for finding in section.findings}
@@ -127,19 +72,19 @@ def test_every_cell_of_the_paper_is_judged(data: Json, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_another_growth_differs_and_nothing_else_does(
-    data: Json, tmp_path: Path, place: tuple[str, ...], wrong: Json, what: str
+    layers_json: Json, tmp_path: Path, place: tuple[str, ...], wrong: Json, what: str
 ) -> None:
     *folders, last = place
-    held = data
+    held = layers_json
     for name in folders:
         held = held[name]
     held[last] = wrong
-    found = verdicts(table_1(PAPER, read(data, tmp_path)))
+    found = verdicts(table_1(PAPER, read(layers_json, tmp_path)))
     assert [name for name, verdict in found.items() if verdict is Verdict.DIFFERS] == [what]
 
 
-def test_every_number_stands_where_it_is_said_to(data: Json, tmp_path: Path) -> None:
-    section = table_1(PAPER, read(data, tmp_path))
+def test_every_number_stands_where_it_is_said_to(layers_json: Json, tmp_path: Path) -> None:
+    section = table_1(PAPER, read(layers_json, tmp_path))
     checked = 0
     for cell in cells(section):
         if not cell.sources:
@@ -166,8 +111,8 @@ def test_without_a_profile_the_formulas_stand_alone() -> None:
     assert len(section.records) == 12
 
 
-def test_tables_are_rectangular_and_render(data: Json, tmp_path: Path) -> None:
-    section = table_1(PAPER, read(data, tmp_path))
+def test_tables_are_rectangular_and_render(layers_json: Json, tmp_path: Path) -> None:
+    section = table_1(PAPER, read(layers_json, tmp_path))
     for table in section.tables:
         assert len(table.alignment) == len(table.headings)
         assert {sum(c.span for c in row.cells) for row in table.rows} == {len(table.headings)}
@@ -176,8 +121,8 @@ def test_tables_are_rectangular_and_render(data: Json, tmp_path: Path) -> None:
     assert len({tuple(line) for line in section.records}) == 1
 
 
-def test_figures_are_the_same_again_and_hold_no_times(data: Json, tmp_path: Path) -> None:
-    profile = read(data, tmp_path)
+def test_figures_are_the_same_again_and_hold_no_times(layers_json: Json, tmp_path: Path) -> None:
+    profile = read(layers_json, tmp_path)
     first, second = table_1(PAPER, profile).figures, table_1(PAPER, profile).figures
     assert first == second
     names = ["flops_n", "flops_d", "path_length", "reachability"]

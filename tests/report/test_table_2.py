@@ -118,6 +118,7 @@ def test_a_run_that_does_not_exist_or_has_no_scores_says_so(
     load: Load, wmt14: dict[str, Any]
 ) -> None:
     del wmt14["runs"]["en-fr.big"]
+    wmt14["tested"].remove("en-fr.big")
     config = load(wmt14)
     scores: Scores = {"en-de.base": None, "en-de.big": None, "en-fr.base": None}
     comparisons = compare(PAPER, config, scores)

@@ -32,7 +32,7 @@ class Bucket:
 
 
 def section(evidence: Evidence) -> Section:
-    """A figure for each task that is scored by BLEU."""
+    """A figure for each translation task."""
     config = evidence.config
     return Section(
         key="length",
@@ -45,8 +45,7 @@ def section(evidence: Evidence) -> Section:
         figures=tuple(
             bleu_by_length(test_set, runs)
             for test_set in read_test_sets(config, evidence.root)
-            if config.task(test_set.task).metric == "bleu"
-            and (runs := _leading_with_outputs(config, test_set))
+            if (runs := _leading_with_outputs(config, test_set))
         ),
     )
 

@@ -1,4 +1,4 @@
-"""When, where and from which code the report was rendered: facts that no two renderings share."""
+"""What may differ between two identical runs: when, where, how fast, and from which code."""
 
 from __future__ import annotations
 
@@ -7,8 +7,48 @@ import platform
 import socket
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from aiayn.report.costs import estimates
+from aiayn.report.evidence import Evidence
+from aiayn.report.results import read_circumstances
+from aiayn.report.section import Figure
+from aiayn.report.table_1_figures import read_wall_time
+from aiayn.report.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circumstances:
+    """All that reports/circumstances.html shows, and nothing of it the rest of the report.
+
+    `rendering` are facts about the report itself; `runs` go by run, stage and dotted name.
+    `wall_time` is there once the stage profile_layers has run.
+    """
+
+    scale: str
+    rendering: Mapping[str, str]
+    runs: Mapping[str, Mapping[str, Mapping[str, str]]]
+    estimates: Table
+    wall_time: Figure | None
+
+
+def circumstances(evidence: Evidence) -> Circumstances:
+    """Those of every run in params.yaml, and of the report that is being written.
+
+    Raises:
+        ScoreError, ProfileError: a file is there but is not what it should be.
+    """
+    folder = evidence.root / "circumstances"
+    runs = {run: read_circumstances(folder, run) for run in evidence.config.runs}
+    return Circumstances(
+        scale=evidence.config.scale,
+        rendering=rendering(evidence.root),
+        runs=runs,
+        estimates=estimates(evidence.paper, runs),
+        wall_time=read_wall_time(folder / "profile_layers.json"),
+    )
 
 
 def rendering(root: Path) -> Mapping[str, str]:

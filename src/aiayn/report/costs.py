@@ -111,7 +111,7 @@ def costs(paper: Paper, config: Config, models: ModelsProfile | None) -> Section
     )  # fmt: skip
     return Section(
         key="costs",
-        title="What the models cost",
+        title="Costs: what the models take",
         subtitle="Parameters of table 3, FLOPs of table 2",
         lead=LEAD,
         tables=tables,

@@ -1,4 +1,7 @@
-"""Sentences of each task's test set with what every run made of them."""
+"""Sentences of each translation task's test set with what every run made of them.
+
+Trees are no text to read side by side: table 4 draws some (report/parses.py).
+"""
 
 from __future__ import annotations
 
@@ -59,12 +62,14 @@ class TaskExamples:
 
 
 def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
-    """Of every task that has a test set in data/text; runs without outputs are left out.
+    """Of every translation task with a test set in data/text; runs without outputs are left out.
 
     Raises:
         DataError: a file is not UTF-8, or has not as many lines as the source.
     """
     for name, task in config.tasks.items():
+        if task.metric != "bleu":
+            continue
         path = root / "data/text" / name / "test.source"
         sides = {"source": _lines(path), "reference": _lines(path.with_suffix(".target"))}
         if not all(sides.values()):

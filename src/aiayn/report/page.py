@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aiayn.report.circumstances import Circumstances
 from aiayn.report.drawing import INK, PAPER
 from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.examples import TaskExamples, choose_examples, read_test_sets
@@ -18,7 +19,7 @@ from aiayn.report.provenance import (
     measurements,
     provenance,
 )
-from aiayn.report.scoreboard import answer, tally
+from aiayn.report.scoreboard import answer, tally, words
 from aiayn.report.section import Section
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -62,6 +63,7 @@ def index_html(page: Page) -> str:
         page=page,
         answer=answer(findings, page.scale),
         tally=tally,
+        words=words,
         findings=findings,
         anchor=lambda cell: anchor(cell, runs),
         inline=inline,
@@ -81,18 +83,9 @@ def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(name for group in groups for name in group))
 
 
-def circumstances_html(
-    scale: str,
-    rendering: Mapping[str, str],
-    runs: Mapping[str, Mapping[str, Mapping[str, str]]],
-) -> str:
-    """What may differ between two identical runs.
-
-    Args:
-        rendering: facts about the report itself.
-        runs: facts by run, by stage, by dotted name.
-    """
-    return _render("circumstances.html", scale=scale, rendering=rendering, runs=runs)
+def circumstances_html(held: Circumstances) -> str:
+    """The page's companion, as one self-contained document."""
+    return _render("circumstances.html", held=held, inline=inline)
 
 
 def inline(svg: str) -> str:

@@ -101,6 +101,14 @@ def tree_figures(parses: Mapping[str, tuple[Parse, ...]]) -> Iterator[Figure]:
             )
 
 
+def draw_tree(tree: Tree) -> str:
+    """SVG of one tree that holds a word at least, as wide as its words need."""
+    levels = max(_levels(tree))
+    with drawing(max(2.0, 0.07 * sum(_widths(tree))), 0.5 + 0.3 * levels) as drawn:
+        _panel(drawn.figure.add_subplot(), tree, levels, Counter())
+    return drawn.svg
+
+
 def _side_by_side(parse: Parse) -> str:
     trees = (("treebank", parse.gold), ("predicted", parse.predicted))
     levels = max(max(_levels(tree)) for _, tree in trees)
@@ -108,11 +116,16 @@ def _side_by_side(parse: Parse) -> str:
         panels = drawn.figure.subplots(1, 2)
         for axes, (name, tree), (_, other) in zip(panels, trees, reversed(trees), strict=True):
             axes.set_title(name, fontsize=8)
-            axes.set_axis_off()
-            axes.set_xlim(0, sum(_widths(tree)))
-            axes.set_ylim(-1.4, levels + 0.5)
-            _draw(axes, tree, Counter(tree.brackets) - Counter(other.brackets))
+            _panel(axes, tree, levels, Counter(tree.brackets) - Counter(other.brackets))
     return drawn.svg
+
+
+def _panel(axes: Axes, tree: Tree, levels: int, marked: Counter[Bracket]) -> None:
+    """The tree on axes of its own, with room for so many levels."""
+    axes.set_axis_off()
+    axes.set_xlim(0, sum(_widths(tree)))
+    axes.set_ylim(-1.4, levels + 0.5)
+    _draw(axes, tree, marked)
 
 
 def _draw(axes: Axes, tree: Tree, marked: Counter[Bracket]) -> None:

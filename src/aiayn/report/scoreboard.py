@@ -14,6 +14,12 @@ def tally(findings: Iterable[Finding]) -> dict[Verdict, int]:
     return {verdict: verdicts.count(verdict) for verdict in Verdict}
 
 
+def words(verdict: Verdict, count: int) -> str:
+    """A count in words: 12 reproduced, 1 differs, 2 differ, 4 not run."""
+    word = verdict.value.removesuffix(" at this scale")
+    return f"{count} {'differ' if verdict is Verdict.DIFFERS and count != 1 else word}"
+
+
 def answer(findings: Sequence[Finding], scale: str) -> str:
     """Was the paper reproduced? Yes is said only where every finding was judged and holds."""
     counts = tally(findings)
@@ -27,7 +33,7 @@ def answer(findings: Sequence[Finding], scale: str) -> str:
     word = "In part" if reproduced else "No"
     if reproduced == total:
         return f"Yes: all {total} published figures are reproduced."
-    rest = [f"{differs} {'differs' if differs == 1 else 'differ'}"] if differs else []
+    rest = [words(Verdict.DIFFERS, differs)] if differs else []
     if not_run:
         rest.append(f"{not_run} {'was' if not_run == 1 else 'were'} not run at the scale {scale}")
     verb = "is" if reproduced == 1 else "are"

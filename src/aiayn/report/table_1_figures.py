@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aiayn.errors import ProfileError
 from aiayn.report.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.profiles import Counted, LayersProfile
 from aiayn.report.section import Figure
@@ -178,6 +181,24 @@ def _map(axes: Axes, reached: Sequence[Sequence[int]]) -> None:
     axes.grid(False)
     axes.set_xticks([])
     axes.set_yticks([])
+
+
+def read_wall_time(path: Path) -> Figure | None:
+    """The picture of circumstances/profile_layers.json; None where it is missing.
+
+    Raises:
+        ProfileError: the file is not what the stage profile_layers writes.
+    """
+    try:
+        return wall_time(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        complaint = " ".join(str(error).split())
+        raise ProfileError(
+            f"{path}: not times of layers ({type(error).__name__}: {complaint}). "
+            "Make it again: dvc repro -f profile_layers."
+        ) from error
 
 
 def wall_time(facts: Mapping[str, Any]) -> Figure:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
 from aiayn.report.comparison import Comparison, Scores, compare
-from aiayn.report.cost_figure import cost_figure, printed_systems
+from aiayn.report.cost_figure import cost_figure, our_systems, printed_systems
 from aiayn.report.costs import counted_costs, rounded
 from aiayn.report.evidence import Evidence
 from aiayn.report.paper import BleuRow, Paper
@@ -51,21 +51,17 @@ def section(evidence: Evidence) -> Section:
     """Table 2 as a part of the report; its findings are the BLEU cells of the paper's models."""
     paper, config, scores = evidence.paper, evidence.config, evidence.scores
     comparisons = compare(paper, config, scores)
+    costs = counted_costs(config, evidence.models, evidence.histories)
+    systems = (*printed_systems(paper), *our_systems(comparisons, costs))
     return Section(
         key="table_2",
         title="Table 2",
         subtitle="BLEU on newstest2014 and training cost",
         lead=paper.about["table_2"],
-        tables=table_2(
-            paper,
-            config,
-            scores,
-            comparisons,
-            counted_costs(config, evidence.models, evidence.histories),
-        ),
+        tables=table_2(paper, config, scores, comparisons, costs),
         records=records(paper, config, scores, comparisons),
         findings=tuple(_finding(item) for item in comparisons),
-        figures=(cost_figure(paper, tuple(printed_systems(paper))),),
+        figures=(cost_figure(paper, systems),),
     )
 
 

@@ -132,7 +132,7 @@ def _table(
     notes = paper.notes["table_3"]
     return Table(
         "Table 3, with ours beneath",
-        ("Row", *COLUMNS, "PPL", "BLEU", "params ×10⁶", "at the paper's size", "moves"),
+        ("Row", *COLUMNS, "PPL", "BLEU", "params ×10⁶", "×10⁶ at the paper's size", "moves"),
         "l" + "r" * (len(COLUMNS) - 1) + "l" + "rrrr" + "l",
         tuple(rows),
         (
