@@ -18,11 +18,12 @@ from mlflow.entities import Run
 
 from aiayn import config
 from aiayn.errors import DataError
-from aiayn.tracking import sync as sync_module
 from aiayn.tracking.connection import StoreError
 from aiayn.tracking.live import open_run
 from aiayn.tracking.names import RunIdentity, run_params
 from aiayn.tracking.sync import sync
+
+FINGERPRINT = "f1" * 32
 
 Write = Callable[..., None]
 
@@ -31,10 +32,15 @@ def client_of(root: Path) -> MlflowClient:
     return MlflowClient(f"sqlite:///{root}/mlflow.db")
 
 
-def runs_of(root: Path, search: str = "", experiment: str = "aiayn/demo") -> list[Run]:
+def runs_of(root: Path, search: str = "tags.stage != 'report'") -> list[Run]:
     client = client_of(root)
-    found = client.get_experiment_by_name(experiment)
+    found = client.get_experiment_by_name("aiayn/demo")
     return list(client.search_runs([found.experiment_id], search)) if found else []
+
+
+def artifacts(root: Path, run: Run) -> dict[str, Path]:
+    folder = root / "mlartifacts/aiayn/demo" / run.info.run_id / "artifacts"
+    return {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
 
 
 def dump(root: Path) -> list[str]:
@@ -69,7 +75,7 @@ def test_all_that_the_files_say_is_there(
     assert run.data.params["training.batch_tokens"] == str(params.training.batch_tokens)
     assert history(root, run, "train/loss") == [(20, 6.123456), (40, 5.5), (60, 4.25)]
     assert history(root, run, "dev/perplexity") == [(60, 61.867809)]
-    final = ("test/bleu", "test/bleu_low", "test/bleu_high", "dev/bleu", "training/seconds")
+    final = ("test/bleu", "test/bleu_low", "test/bleu_high", "dev/bleu", "work/training_seconds")
     assert [run.data.metrics[name] for name in final] == [31.4, 30.5, 32.25, 33.0, 60.0]
     tags = run.data.tags
     assert tags["stage"] == "score"
@@ -106,11 +112,9 @@ def test_small_files_are_attached_and_weights_are_not(
     weights.write_bytes(b"weights")
     sync(params, root)
     (run,) = runs_of(root)
-    folder = next((root / "mlartifacts").rglob("artifacts"))
-    assert folder.parent.name == run.info.run_id
-    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert names == {"figures/training_loss.svg", "samples/test.csv", "scores.json"}
-    with (folder / "samples/test.csv").open(encoding="utf-8", newline="") as table:
+    attached = artifacts(root, run)
+    assert set(attached) == {"samples/test.csv", "scores.json"}
+    with attached["samples/test.csv"].open(encoding="utf-8", newline="") as table:
         rows = list(csv.reader(table))
     assert rows == [
         ["source", "reference", "hypothesis"],
@@ -209,19 +213,107 @@ def test_a_course_that_changed_is_corrected(
     assert values == [5.5, 5.75, 5.5]
 
 
-def test_the_searches_in_the_documentation_work(
+def test_the_report_is_attached_once(
     root: Path, params: config.Config, write_results: Write, write_lock: Write
 ) -> None:
     write_results("en-de.base")
+    write_results("en-de.big")
     write_lock()
+    for content in ("<svg/>", "<svg>new</svg>"):
+        (root / "reports/figures/training_loss.svg").write_text(content)
+        sync(params, root)
+        (report,) = runs_of(root, "attributes.run_name = 'report'")
+        figure = artifacts(root, report)["figures/training_loss.svg"]
+        assert figure.read_text() == content
+    assert len(list((root / "mlartifacts").rglob("training_loss.svg"))) == 1
+
+
+def test_a_parser_and_an_untested_run_have_their_own_metrics(
+    root: Path, params: config.Config, write_results: Write, write_lock: Write
+) -> None:
+    measures = {
+        "bracket_f1": 80.5,
+        "bracket_precision": 81.0,
+        "bracket_recall": 80.0,
+        "exact_match": 40.0,
+    }
+    brackets = {
+        name: {"value": value, "signature": f"of {name}"} for name, value in measures.items()
+    }
+    write_results("parsing.parser")
+    split = {
+        **brackets,
+        "counts": {"sentences": 9, "repaired": 3},
+        "lengths": {"1-10": {"f1": 80, "sentences": 9}},
+    }
+    (root / "scores/parsing.parser.json").write_text(json.dumps({"splits": {"test": split}}))
+    write_results("en-de.C_N2")
+    dev = {"bleu": {"value": 24.6, "signature": "of dev"}}
+    (root / "scores/en-de.C_N2.json").write_text(json.dumps({"splits": {"dev": dev}}))
+    seed = {"run": "en-de.C_N2", "bleu": 24.6, "difference": -6.8, "p_value": 0.001}
+    comparison = {"split": "dev", "models": {"C_N2": {"seeds": {"1": seed}}}}
+    costs = {"parameters": 1234, "pair_flops": {"forward": 10, "training": 30}}
+    for path, content in (
+        ("comparisons/table_3.json", comparison),
+        ("profiles/models.json", {"models": {"C_N2": {"en-de": costs}}}),
+    ):
+        (root / path).parent.mkdir()
+        (root / path).write_text(json.dumps(content))
+    write_lock()
+    lock = yaml.safe_load((root / "dvc.lock").read_text())
+    outs = [{"path": "models/en-de.C_N2/checkpoints", "md5": "e" * 32 + ".dir"}]
+    lock["stages"]["train@en-de.C_N2"] = {"cmd": "python pipeline/train.py", "outs": outs}
+    (root / "dvc.lock").write_text(yaml.safe_dump(lock))
     sync(params, root)
-    searches = re.findall(r"^    (\S.*)$", sync_module.__doc__ or "", re.MULTILINE)
-    hits = {search: len(runs_of(root, search)) for search in searches}
-    assert len(hits) == 7
-    assert [n for search, n in hits.items() if "test/bleu" in search] == [1]
-    assert [n for search, n in hits.items() if "dataset.name" in search] == [1]
-    assert [n for search, n in hits.items() if "stage" in search] == [1]
-    assert [n for search, n in hits.items() if "en-fr" in search] == [0]
+
+    (parser,) = runs_of(root, "tags.task = 'parsing'")
+    found = {name: parser.data.metrics[f"test/{name}"] for name in measures}
+    assert found == measures
+    assert parser.data.metrics["test/repaired"] == 3
+    assert parser.data.tags["signature.bracket_f1"] == "of bracket_f1"
+    assert "row" not in parser.data.tags
+
+    (variation,) = runs_of(root, "tags.row = 'C_N2'")
+    names = (
+        "dev/bleu",
+        "dev/bleu_difference",
+        "dev/bleu_p_value",
+        "work/parameters",
+        "work/pair_flops_training",
+    )
+    assert [variation.data.metrics[name] for name in names] == [24.6, -6.8, 0.001, 1234, 30]
+    assert not [name for name in variation.data.metrics if name.startswith("test/")]
+    tags = variation.data.tags
+    assert (tags["group"], tags["tested"], tags["signature.bleu"]) == ("C", "false", "of dev")
+    assert tags["weights.path"] == "models/en-de.C_N2/checkpoints"
+    assert tags["weights.md5"] == "e" * 32 + ".dir"
+
+
+def test_scores_stand_first_by_name(
+    root: Path, params: config.Config, write_results: Write
+) -> None:
+    """The UI orders groups of metrics by name."""
+    write_results("en-de.base")
+    sync(params, root)
+    (run,) = runs_of(root)
+    groups = dict.fromkeys(name.split("/")[0] for name in sorted(run.data.metrics))
+    assert list(groups) == ["dev", "test", "train", "work"]
+
+
+def test_a_run_that_is_logged_again_is_looked_at_again(
+    root: Path, params: config.Config, write_results: Write
+) -> None:
+    write_results("en-de.base")
+    sync(params, root)
+    (before,) = runs_of(root)
+    facts = RunIdentity(
+        scale="demo", run="en-de.base", task="en-de", model="base", fingerprint=FINGERPRINT
+    )
+    with open_run(facts, {}, root=root):
+        pass
+    assert runs_of(root)[0].data.tags["stage"] == "train"
+    sync(params, root)
+    assert runs_of(root)[0].data.tags == before.data.tags
 
 
 def test_results_of_other_parameters_are_left_out(
@@ -245,10 +337,11 @@ def test_params_that_mlflow_cannot_change_are_complained_of(
     data = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
     data["runs"]["en-de.base"]["seed"] = 7
     (root / "params.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
-    done = sync(config.load(root / "params.yaml"), root)
-    assert done.complaints == [
-        "en-de.base: seed is 7, but MLflow holds 1 and never changes a param."
-    ]
+    for _ in range(2):
+        done = sync(config.load(root / "params.yaml"), root)
+        assert done.complaints == [
+            "en-de.base: seed is 7, but MLflow holds 1 and never changes a param."
+        ]
 
 
 def test_a_store_that_refuses_is_said_to(

@@ -1,38 +1,40 @@
-"""Small files that make a run browsable: figures, sample translations, scores with signatures."""
+"""Small files that make MLflow worth browsing: of each run its own, and the report once."""
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import itertools
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-SAMPLES = 20  # sentences a test set
-FIGURE_BYTES = 1 << 20  # larger ones are left to the report
+SAMPLES = 20  # sentences a set
+REPORT = ("index.html", "figures/*.svg", "tables/*")
+LARGEST = 4 << 20  # bytes; what is larger is left to reports/
 
 
-def gather(root: Path, run: str, task: str, folder: Path) -> str | None:
-    """Copy what there is for `run` into `folder`, a new or empty one.
-
-    Returns:
-        A digest of names and contents; None if there was nothing.
-    """
-    for figure in sorted((root / "reports" / "figures").glob("*.svg")):
-        if figure.stat().st_size <= FIGURE_BYTES:
-            (folder / "figures").mkdir(exist_ok=True)
-            shutil.copyfile(figure, folder / "figures" / figure.name)
+def of_run(root: Path, run: str, task: str) -> dict[str, bytes]:
+    """Sample outputs and the score file of `run`, by artifact path."""
+    files = {}
     for hypotheses in sorted((root / "outputs" / run).glob("*.hypotheses")):
         table = _samples(root / "data" / "text" / task, hypotheses)
         if table is not None:
-            (folder / "samples").mkdir(exist_ok=True)
-            (folder / "samples" / f"{hypotheses.stem}.csv").write_text(table, encoding="utf-8")
+            files[f"samples/{hypotheses.stem}.csv"] = table.encode()
     scores = root / "scores" / f"{run}.json"
     if scores.exists():
-        shutil.copyfile(scores, folder / "scores.json")
-    return _digest(folder)
+        files["scores.json"] = scores.read_bytes()
+    return files
+
+
+def of_report(root: Path) -> dict[str, bytes]:
+    """The page, figures and tables below reports/, by artifact path; none before the stage ran."""
+    reports = root / "reports"
+    paths = itertools.chain.from_iterable(sorted(reports.glob(pattern)) for pattern in REPORT)
+    return {
+        path.relative_to(reports).as_posix(): path.read_bytes()
+        for path in paths
+        if path.stat().st_size <= LARGEST
+    }
 
 
 def _samples(text: Path, hypotheses: Path) -> str | None:
@@ -52,12 +54,3 @@ def _lines(path: Path) -> Iterator[str]:
     with path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
         for line in lines:
             yield line.removesuffix("\n")
-
-
-def _digest(folder: Path) -> str | None:
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(f"{path.relative_to(folder).as_posix()}\n".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest() if files else None

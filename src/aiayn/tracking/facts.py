@@ -10,7 +10,7 @@ from aiayn.tracking.names import RunIdentity
 from aiayn.tracking.results import Results
 
 _SETTINGS = frozenset({"processes", "threads"})  # numbers, but chosen rather than measured
-_TOLD_ELSEWHERE = frozenset({"fingerprint", "started", "ended", "mlflow_run_id"})
+_TOLD_ELSEWHERE = frozenset({"fingerprint", "started", "ended", "parameters"})
 
 
 def tags_of(identity: RunIdentity, found: Results, lock: Lock) -> dict[str, str]:
@@ -32,14 +32,29 @@ def tags_of(identity: RunIdentity, found: Results, lock: Lock) -> dict[str, str]
         commit = described.removesuffix("-dirty")
         tags |= {"commit": commit, "mlflow.source.git.commit": commit}
         tags["dirty"] = "false" if commit == described else "true"
-    weights = f"models/{identity.run}/averaged.safetensors"
-    digest = lock.out(weights)
-    if digest is not None:
-        tags |= {"weights.path": weights, "weights.md5": digest}
-    for metric, score in found.scores.get("splits", {}).get("test", {}).items():
+    # a run that is not tested has no average: what it was scored with is its last checkpoint
+    for weights in ("averaged.safetensors", "checkpoints"):
+        path = f"models/{identity.run}/{weights}"
+        digest = lock.out(path)
+        if digest is not None:
+            tags |= {"weights.path": path, "weights.md5": digest}
+            break
+    splits = found.scores.get("splits", {})
+    for metric, score in (splits.get("test") or splits.get("dev", {})).items():
         if "signature" in score:
             tags[f"signature.{metric}"] = score["signature"]
     return tags
+
+
+def report_tags(lock: Lock) -> dict[str, str]:
+    """Of the MLflow run that has the report: the lock digests of the stages that run once."""
+    return {
+        "stage": "report",
+        "mlflow.source.type": "LOCAL",
+        "mlflow.source.name": "pipeline/report.py",
+        "mlflow.note.content": "The page, its tables and its figures. Recomputed by `dvc repro`.",
+        **{f"dvc.{stage}": digest for stage, digest in lock.digests("").items()},
+    }
 
 
 def final_metrics(found: Results) -> Iterator[tuple[str, float]]:
@@ -49,15 +64,17 @@ def final_metrics(found: Results) -> Iterator[tuple[str, float]]:
             for part, suffix in (("value", ""), ("low", "_low"), ("high", "_high")):
                 if isinstance(score.get(part), int | float):
                     yield f"{split}/{metric}{suffix}", float(score[part])
-    # not under train/, where the metrics of single steps are
-    for group, circumstances in (("training", found.training), ("decoding", found.decoding)):
+        for name, number in scores.get("counts", {}).items():
+            yield f"{split}/{name}", float(number)
+    # the last of MLflow's groups, which go by name: scores come first
+    for kind, circumstances in (("training", found.training), ("decoding", found.decoding)):
         for key, value in circumstances.items():
             if (
                 isinstance(value, int | float)
                 and not isinstance(value, bool)
-                and key not in _SETTINGS
+                and key not in _SETTINGS | _TOLD_ELSEWHERE
             ):
-                yield f"{group}/{key}", float(value)
+                yield f"work/{kind}_{key}", float(value)
 
 
 def _descriptions(circumstances: Mapping[str, Any], prefix: str) -> dict[str, str]:

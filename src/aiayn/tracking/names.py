@@ -13,6 +13,7 @@ from typing import Any
 from aiayn.config import Config
 
 FINGERPRINT = "aiayn.fingerprint"
+MIRRORED = "aiayn.mirrored"  # digest of what the sync brought in
 
 # MLflow never lets a param change. What may change while the fingerprint of a training stays the
 # same is therefore a tag: how it is launched, how its weights are searched with.
@@ -24,14 +25,14 @@ class RunIdentity:
     """Which run of the graph this is.
 
     `fingerprint` is a digest of what the training consumed: with the run's name, it is how the
-    same MLflow run is found again.
+    same MLflow run is found again. The report has neither task nor model.
     """
 
     scale: str
     run: str
-    task: str
-    model: str
     fingerprint: str
+    task: str = ""
+    model: str = ""
 
     @property
     def experiment(self) -> str:
@@ -40,13 +41,14 @@ class RunIdentity:
 
     def tags(self) -> dict[str, str]:
         """The identity as MLflow tags."""
-        return {
+        tags = {
             "scale": self.scale,
             "run": self.run,
             "task": self.task,
             "model": self.model,
             FINGERPRINT: self.fingerprint,
         }
+        return {key: value for key, value in tags.items() if value}
 
 
 def run_params(config: Config, run: str) -> dict[str, str]:
@@ -86,6 +88,26 @@ def run_settings(config: Config, run: str) -> dict[str, str]:
             "decoding": dataclasses.asdict(config.task(config.run(run).task).decoding),
         }
     )
+
+
+def place_in_the_paper(config: Config, run: str) -> dict[str, str]:
+    """MLflow tags: whether the run is tested, and the row and group (C) of table 3 that it is.
+
+    Raises:
+        ConfigError: there is no such run.
+    """
+    described = config.run(run)
+    tags = {"tested": str(run in config.tested).lower()}
+    if described.task != config.variations.task:
+        return tags
+    rows = {row: row for row in config.profiling.paper.models if row != "base"}
+    row = (rows | {config.variations.base: "base"}).get(described.model)
+    if row:
+        tags["row"] = row
+        group, _, variation = row.partition("_")
+        if variation:
+            tags["group"] = group
+    return tags
 
 
 def metric_name(column: str) -> str:

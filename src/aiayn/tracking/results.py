@@ -59,16 +59,16 @@ def read(root: Path, run: str, task: str) -> Results | None:
     path = root / "history" / f"{run}.csv"
     if not path.exists():
         return None
-    training = _json(root / "circumstances" / f"{run}.train.json")
+    training = read_json(root / "circumstances" / f"{run}.train.json")
     # without its circumstances a run is still known by the course that its training took
     fingerprint = training.get("fingerprint") or sha256(path.read_bytes()).hexdigest()
     return Results(
         fingerprint=str(fingerprint),
         history=_history(path),
-        scores=_json(root / "scores" / f"{run}.json"),
+        scores=read_json(root / "scores" / f"{run}.json"),
         training=training,
-        decoding=_json(root / "circumstances" / f"{run}.decode.json"),
-        manifest=_json(root / "data" / "text" / task / "manifest.json"),
+        decoding=read_json(root / "circumstances" / f"{run}.decode.json"),
+        manifest=read_json(root / "data" / "text" / task / "manifest.json"),
     )
 
 
@@ -86,8 +86,12 @@ def _history(path: Path) -> tuple[Mapping[str, float], ...]:
     return rows
 
 
-def _json(path: Path) -> dict[str, Any]:
-    """The object in `path`, or an empty one where there is no such file."""
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in `path`, or an empty one where there is no such file.
+
+    Raises:
+        DataError: the file holds something else.
+    """
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aiayn.tracking.connection import plain_errors
-from aiayn.tracking.names import FINGERPRINT, RunIdentity
+from aiayn.tracking.names import FINGERPRINT, MIRRORED, RunIdentity
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -24,6 +24,7 @@ Known = dict[tuple[str, int], float]
 
 _METRICS_A_BATCH = 1000  # MLflow's own limit
 _PARAM_CHARACTERS = 6000  # likewise
+_NOTE = "mlflow.note.content"
 _SAME = 1e-4  # relative: a history file may round what was logged live
 
 
@@ -61,6 +62,31 @@ class Store:
                 max_results=1,
             )
         return found[0] if found else None
+
+    def find_all(self) -> dict[tuple[str, str], Run]:
+        """Every MLflow run by its tags run and fingerprint; the oldest, should there be several."""
+        found: dict[tuple[str, str], Run] = {}
+        token: str | None = None
+        with plain_errors():
+            while token != "":
+                page = self.client.search_runs(
+                    [self.experiment_id],
+                    f"tags.`{FINGERPRINT}` LIKE '%'",
+                    order_by=["attributes.start_time ASC"],
+                    page_token=token,
+                )
+                for run in page:
+                    tags = run.data.tags
+                    found.setdefault((tags.get("run", ""), tags[FINGERPRINT]), run)
+                token = page.token or ""
+        return found
+
+    def explain(self, text: str) -> None:
+        """Set the experiment's note, unless it says so already."""
+        with plain_errors():
+            held = self.client.get_experiment(self.experiment_id).tags.get(_NOTE)
+            if held != text:
+                self.client.set_experiment_tag(self.experiment_id, _NOTE, text)
 
     def create(self, identity: RunIdentity, start_ms: int) -> Run:
         """A new MLflow run for `identity`."""
@@ -135,10 +161,12 @@ class Store:
             self.client.log_artifacts(run_id, str(folder))
 
     def resume(self, run: Run) -> None:
-        """Mark a run that was found again as running."""
-        if run.info.status != "RUNNING":
-            with plain_errors():
+        """Mark a run that was found again as running; the sync will have to look at it anew."""
+        with plain_errors():
+            if run.info.status != "RUNNING":
                 self.client.update_run(run.info.run_id, status="RUNNING")
+            if run.data.tags.get(MIRRORED):
+                self.client.set_tag(run.info.run_id, MIRRORED, "")
 
     def finish(self, run_id: str, status: Status, end_ms: int) -> None:
         """Mark a run as over."""

@@ -1,0 +1,51 @@
+"""Searches worth having at hand, as MLflow's search field takes them and as links into its UI."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+
+class View(NamedTuple):
+    """A search and the metric to sort by; `descending` puts the largest first."""
+
+    title: str
+    search: str
+    metric: str
+    descending: bool = True
+
+
+VIEWS = (
+    View("Table 2: translation", "metrics.`test/bleu` > 0", "test/bleu"),
+    View("Table 3: all rows", "tags.row LIKE '%'", "dev/bleu"),
+    View("Table 3: rows (C)", "tags.row LIKE 'C_%'", "dev/perplexity", descending=False),
+    View("Table 3: outside the noise", "metrics.`dev/bleu_p_value` < 0.05", "dev/bleu_difference"),
+    View("Table 4: parsing", "metrics.`test/bracket_f1` > 0", "test/bracket_f1"),
+    View("One width", "params.d_model = '64' and params.h = '8'", "dev/bleu"),
+    View("Trained from a clean commit", "tags.dirty = 'false'", "dev/bleu"),
+    View("By what was read", "dataset.name = 'en-de/train'", "dev/bleu"),
+    View("The report", "attributes.run_name = 'report'", "dev/bleu"),
+)
+
+
+def description(scale: str, experiment_id: str) -> str:
+    """The experiment's note, in Markdown: what is here, and a link for each view."""
+    links = "\n".join(
+        f"- [{view.title}]({link(view, experiment_id)}): `` {view.search} ``" for view in VIEWS
+    )
+    return (
+        f"The graph's runs at the scale `{scale}`, called as in params.yaml. Scores are under "
+        "`dev/` and `test/`, training curves under `train/`, size, FLOPs and time under `work/`. "
+        "The run `report` has the page, the tables and the figures.\n\n"
+        f"Searches:\n\n{links}\n"
+    )
+
+
+def link(view: View, experiment_id: str) -> str:
+    """The view's place in MLflow's UI, relative to its address."""
+    query = {
+        "searchFilter": view.search,
+        "orderByKey": f"metrics.`{view.metric}`",
+        "orderByAsc": str(not view.descending).lower(),
+    }
+    return f"#/experiments/{experiment_id}/runs?{urlencode(query)}"
