@@ -27,6 +27,10 @@ QUIET = (
 )  # fmt: skip
 PHONE_PIXELS = 380
 OWNED = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
+MEASURES = {
+    "bleu": ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu", "lowercased_bleu"),
+    "bracket_f1": ("bracket_f1", "bracket_precision", "bracket_recall", "exact_match"),
+}
 PROBE = """<script>
 addEventListener("load", () => {
   const cells = [...document.querySelectorAll("[data-sources]")];
@@ -88,7 +92,7 @@ def probe(page: Path, folder: Path, *flags: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of two tasks and seven runs, whose texts try to run a script."""
+    """A report of all runs of params.yaml and three more, whose texts try to run a script."""
     root = tmp_path_factory.mktemp("project")
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     for n in range(3):
@@ -109,13 +113,25 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (outputs / "test.hypotheses").write_text("\n".join(lines) + "\n")
         score = {"value": 20.25 + n, "low": 19.5, "high": 22.75, "signature": OWNED}
         identity = {"corpora": ["demo-test"], "pairs": 40, "sha256": {"source": "5a" * 32}}
-        measures = ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu", "lowercased_bleu")
-        splits = {"test": {"set": identity, **dict.fromkeys(measures, score)}}
+        measures = MEASURES[params["tasks"][described["task"]]["metric"]]
+        counts = {"sentences": 40, "repaired": 3, "skipped": 0}
+        splits = {"test": {"set": identity, "counts": counts, **dict.fromkeys(measures, score)}}
         named = {"run": run, "task": described["task"], "model": "m", "splits": splits}
         (root / f"scores/{run}.json").write_text(json.dumps(named))
-        rows = "".join(f"{step},0.001,{5 / step},{9 / step}\n" for step in range(1, 9))
-        heading = "step,learning_rate,loss,dev_perplexity\n"
+        rows = "".join(f"{step},{step},0.001,{5 / step},{9 / step}\n" for step in range(1, 9))
+        heading = "step,tokens,learning_rate,loss,dev_perplexity\n"
         (root / f"history/{run}.csv").write_text(heading + rows)
+    over = {measure: {"mean": 101.25, "sd": 10.5} for measure in ("perplexity", "bleu")}
+    rows_of_table_3 = {
+        described["model"]: over
+        | {"seeds": {"1": {"run": run, "difference": 1.5, "p_value": 0.01}}}
+        for run, described in params["runs"].items()
+        if described["task"] == "en-de"
+    }
+    about = {"task": "en-de", "base": "brief", "signature": OWNED, "models": rows_of_table_3}
+    identity = {"corpora": ["demo-dev"], "pairs": 40}
+    (root / "comparisons").mkdir()
+    (root / "comparisons/table_3.json").write_text(json.dumps({**about, "set": identity}))
     command = [sys.executable, ROOT / "pipeline/report.py"]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     return root / "reports/index.html"

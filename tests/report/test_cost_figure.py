@@ -1,7 +1,17 @@
 from __future__ import annotations
 
-from aiayn.report.cost_figure import System, cost_figure, printed_systems
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aiayn.config import Config
+from aiayn.report.comparison import compare
+from aiayn.report.cost_figure import System, cost_figure, our_systems, printed_systems
 from aiayn.report.paper import load_paper
+from aiayn.report.results import read_scores
 
 PAPER = load_paper()
 
@@ -26,3 +36,24 @@ def test_our_systems_are_drawn_and_named_as_ours() -> None:
     assert ">mine<" in with_ours.svg
     assert with_ours.records[-1]["training_flops"] == "1e+18"
     assert ">10¹⁹<" in without.svg
+
+
+@pytest.mark.parametrize(
+    ("scale", "drawn"), [("wmt14", ["Transformer (base model), ours"]), ("toy", [])]
+)
+def test_ours_stand_beside_the_papers_only_where_they_are_judged(
+    scale: str,
+    drawn: list[str],
+    request: pytest.FixtureRequest,
+    load: Callable[[dict[str, Any]], Config],
+    scores_file: Callable[..., dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    config = load(request.getfixturevalue(scale))
+    corpus = config.task("en-de").text.tests["test"]
+    path = tmp_path / "en-de.base.json"
+    path.write_text(json.dumps(scores_file("en-de.base", corpus, 3003, 27.1)))
+    comparisons = compare(PAPER, config, {"en-de.base": read_scores(path)})
+    found = list(our_systems(comparisons, {"en-de.base": 1e18, "en-de.big": 1e19}))
+    assert [system.name for system in found] == drawn
+    assert all((s.origin, s.bleu, s.flops) == ("ours", 27.1, 1e18) for s in found)

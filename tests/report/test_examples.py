@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from aiayn import config
 from aiayn.errors import DataError
@@ -102,3 +103,22 @@ def test_bytes_that_are_not_utf8_are_one_clear_line(folder: Path) -> None:
 def test_without_text_there_are_no_examples(folder: Path) -> None:
     (folder / "data/text/en-de/test.source").unlink()
     assert [found.test_set.task for found in read(folder)] == ["en-fr"]
+
+
+def test_trees_are_no_examples(folder: Path) -> None:
+    path = folder / "params.yaml"
+    params = yaml.safe_load(path.read_text())
+    task = params["tasks"]["en-fr"]
+    task["metric"] = "bracket_f1"
+    task["text"] |= {"target": "tree", "leaves": "tags"}
+    task["bpe"]["symbols"] = "target"
+    bank = {"treebank": {"folder": "AIAYN_TREEBANK", "files": ["*.mrg"]}}
+    corpora = (*task["text"]["train"], task["text"]["dev"], *task["text"]["tests"].values())
+    params["catalogue"]["corpora"] |= {f"trees of {name}": bank for name in corpora}
+    task["text"] |= {
+        "train": [f"trees of {name}" for name in task["text"]["train"]],
+        "dev": f"trees of {task['text']['dev']}",
+        "tests": {split: f"trees of {name}" for split, name in task["text"]["tests"].items()},
+    }
+    path.write_text(yaml.safe_dump(params, sort_keys=False))
+    assert [found.test_set.task for found in read(folder)] == ["en-de"]

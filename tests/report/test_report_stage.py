@@ -135,6 +135,29 @@ def test_same_files_same_bytes_and_circumstances_stay_in_their_place(wmt14_proje
     ]
 
 
+def test_times_and_what_is_reckoned_from_them_are_circumstances(wmt14_project: Path) -> None:
+    train = {"seconds": 36000, "processes": 8, "device": "cuda: Tesla P100-PCIE-16GB"}
+    held = wmt14_project / "circumstances"
+    (held / "en-de.base.train.json").write_text(json.dumps(train))
+    times = {f"n{n}": {"n": n, "training_seconds": n / 512} for n in (8, 16)}
+    layers = {"d": 16, "device": "an-invented-device", "threads": 3}
+    path = held / "profile_layers.json"
+    path.write_text(json.dumps({**layers, "layers": {"self_attention": times, "lstm": times}}))
+    assert render(wmt14_project).returncode == 0
+    index, companion = (
+        (wmt14_project / "reports" / name).read_text()
+        for name in ("index.html", "circumstances.html")
+    )
+    # 10 hours x 8 x 9.5 TFLOPS, by hand
+    for said in ("2.7·10¹⁸", "an-invented-device; threads: 3", "Wall time against n"):
+        assert said in companion
+        assert said not in index
+    assert not list((wmt14_project / "reports/figures").glob("*wall*"))
+    path.write_text("{}")
+    done = render(wmt14_project)
+    assert re.fullmatch(r"ProfileError: circumstances/profile_layers\.json: .*\n", done.stderr)
+
+
 def test_text_from_data_is_escaped(
     project: Project, toy: dict[str, Any], scores_file: Maker
 ) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from aiayn.report.scoreboard import answer, tally
+from aiayn.report.scoreboard import answer, tally, words
 from aiayn.report.section import Finding
 from aiayn.report.tables import Cell
 from aiayn.report.verdict import Verdict
@@ -30,3 +30,10 @@ def test_the_answer_is_never_better_than_the_verdicts(
 ) -> None:
     assert answer(findings(*counts), "toy").startswith(said)
     assert tuple(tally(findings(*counts)).values()) == counts
+
+
+def test_counts_are_english() -> None:
+    said = [words(verdict, count) for verdict in Verdict for count in (1, 2)]
+    assert said == [
+        "1 reproduced", "2 reproduced", "1 differs", "2 differ", "1 not run", "2 not run",
+    ]  # fmt: skip

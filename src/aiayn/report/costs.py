@@ -80,8 +80,17 @@ def estimates(paper: Paper, facts: Mapping[str, Mapping[str, Mapping[str, str]]]
             device=train["device"],
         )
         text = rounded(flops) if flops is not None else "not applicable"
-        device = Cell(train["device"], detail=f"{train['processes']} processes")
-        rows.append(Row((Cell(run), Cell(f"{hours:.2f}"), device, Cell(text))))
+        device = Cell(train["device"], detail=f"processes: {train['processes']}")
+        rows.append(
+            Row(
+                (
+                    Cell(run),
+                    Cell(f"{hours:.2g}" if hours < 1 else f"{hours:.1f}"),
+                    device,
+                    Cell(text),
+                )
+            )
+        )
     rates = ", ".join(
         f"{gpu} {tf.text}" for gpu, tf in paper.table_2_cost.sustained_teraflops.items()
     )

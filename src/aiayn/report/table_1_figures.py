@@ -222,7 +222,7 @@ def wall_time(facts: Mapping[str, Any]) -> Figure:
         name="table_1_wall_time",
         title="Wall time against n",
         caption=f"One sentence, d = {facts['d']}, forward and backward pass, best of three, on "
-        f"{facts['device']} with {facts['threads']} threads.",
+        f"{facts['device']}; threads: {facts['threads']}.",
         svg=_log_log(lines, "n", "seconds"),
         records=records,
     )
