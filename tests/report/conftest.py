@@ -73,6 +73,8 @@ def params(training: Callable[[str], list[str]], test: Callable[[str], str]) -> 
         "en-fr.base": {"task": "en-fr", "model": "base", "seed": 1},
         "en-fr.big": {"task": "en-fr", "model": "big_fr", "seed": 1},
     }
+    data["tested"] = [*data["runs"]]
+    data["variations"] = {"task": "en-de", "base": "base"}
     return data
 
 
