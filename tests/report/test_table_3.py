@@ -161,7 +161,10 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
     )
     printed = dict(zip(table.headings, rows(made)["base"].cells, strict=True))
     assert (printed["PPL"].text, printed["BLEU"].text) == ("4.92", "25.8")
-    assert (printed["params ×10⁶"].text, printed["×10⁶ at the paper's size"].text) == ("65", "63.00")
+    assert (printed["params ×10⁶"].text, printed["×10⁶ at the paper's size"].text) == (
+        "65",
+        "63.00",
+    )
 
 
 def test_moves_of_one_seed(one_seed: Evidence) -> None:
