@@ -17,10 +17,11 @@ ITEMS = ("", "en-de", RUN, ROW)
 
 
 def graph_runs(root: Path) -> list[Any]:
-    """The MLflow runs of the tiny scale."""
+    """The MLflow runs of the tiny scale, but the report's."""
     client = MlflowClient(f"sqlite:///{root / 'mlflow.db'}")
     experiment = client.get_experiment_by_name("aiayn/tiny")
-    return list(client.search_runs([experiment.experiment_id])) if experiment else []
+    of_the_graph = "attributes.run_name != 'report'"
+    return list(client.search_runs([experiment.experiment_id], of_the_graph)) if experiment else []
 
 
 def stages(root: Path) -> dict[str, Any]:

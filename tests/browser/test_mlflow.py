@@ -1,0 +1,185 @@
+"""A synced store, served by MLflow itself: its REST API finds, and its UI in a browser lists, what
+the documented searches promise."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aiayn import config
+from aiayn.tracking.sync import sync
+from aiayn.tracking.views import VIEWS, View, link
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium")
+QUIET = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--virtual-time-budget=15000",
+)  # fmt: skip
+RUNS = {  # BLEU on dev, or F1 on test
+    "en-de.base": 30.0,
+    "en-de.brief": 25.0,
+    "en-de.C_N2": 20.5,
+    "en-de.C_N4": 22.5,
+    "en-de.A_h1": 24.5,
+    "parsing.parser": 80.0,
+}
+VARIATIONS = {"en-de.brief", "en-de.C_N2", "en-de.C_N4", "en-de.A_h1"}
+FOUND = {
+    "Table 2: translation": {"en-de.base"},
+    "Table 3: all rows": VARIATIONS,
+    "Table 3: rows (C)": {"en-de.C_N2", "en-de.C_N4"},
+    "Table 3: outside the noise": {"en-de.C_N2"},
+    "Table 4: parsing": {"parsing.parser"},
+    "One width": {"en-de.base", "en-de.brief", "en-de.C_N2", "en-de.C_N4"},
+    "Trained from a clean commit": {"parsing.parser"},
+    "By what was read": {run for run in RUNS if run.startswith("en-de.")},
+    "The report": {"report"},
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six runs of the demo and a report, synced."""
+    root = tmp_path_factory.mktemp("synced")
+    shutil.copy(ROOT / "params.yaml", root)
+
+    def put(path: str, content: object) -> None:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str) else json.dumps(content)
+        (root / path).write_text(text)
+
+    for n, (run, value) in enumerate(RUNS.items()):
+        put(f"history/{run}.csv", "step,loss,dev_perplexity\n20,2.5,7.5\n")
+        commit = "4f2a" * 10 + ("" if run == "parsing.parser" else "-dirty")
+        put(f"circumstances/{run}.train.json", {"fingerprint": f"f{n}", "commit": commit})
+        score = {"value": value, "signature": "s"}
+        splits = {"dev": {"bleu": score}}
+        if run == "parsing.parser":
+            splits = {"test": {"bracket_f1": score}}
+        elif run == "en-de.base":
+            splits["test"] = {"bleu": score}
+        put(f"scores/{run}.json", {"splits": splits})
+    put("data/text/en-de/manifest.json", {"splits": {"train": {"sha256": {"source": "5" * 64}}}})
+    models = {
+        model: {"seeds": {"1": {"run": f"en-de.{model}", "difference": -1.0, "p_value": p}}}
+        for model, p in (("C_N2", 0.001), ("C_N4", 0.06), ("A_h1", 0.4))
+    }
+    put("comparisons/table_3.json", {"split": "dev", "models": models})
+    put("reports/index.html", "<!doctype html>")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        assert sync(config.load(root / "params.yaml"), root).runs == len(RUNS)
+    return root
+
+
+@pytest.fixture(scope="module")
+def server(project: Path) -> Iterator[str]:
+    """The address of an MLflow server over the synced store."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    store = f"sqlite:///{project}/mlflow.db"
+    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store]
+    process = subprocess.Popen(
+        [*command, "--port", str(port), "--workers", "1"],
+        cwd=project,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + 120
+        while True:
+            try:
+                urllib.request.urlopen(f"{address}/health", timeout=5).close()
+                break
+            except OSError:
+                assert process.poll() is None, "the server ended"
+                assert time.monotonic() < deadline, "the server does not answer"
+                time.sleep(0.2)
+        yield address
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def ask(server: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    request = urllib.request.Request(
+        f"{server}/api/2.0/mlflow/{path}",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        content: dict[str, Any] = json.load(answer)
+    return content
+
+
+def experiment(server: str) -> dict[str, Any]:
+    (found,) = ask(
+        server, "experiments/search", {"max_results": 9, "filter": "name = 'aiayn/demo'"}
+    )["experiments"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.title)
+def test_a_documented_search_finds_the_right_runs(server: str, view: View) -> None:
+    order = f"metrics.`{view.metric}` {'DESC' if view.descending else 'ASC'}"
+    body = {
+        "experiment_ids": [experiment(server)["experiment_id"]],
+        "filter": view.search,
+        "order_by": [order],
+    }
+    runs = ask(server, "runs/search", body).get("runs", [])
+    assert {run["info"]["run_name"] for run in runs} == FOUND[view.title]
+    metrics = [{m["key"]: m["value"] for m in run["data"].get("metrics", [])} for run in runs]
+    values = [each[view.metric] for each in metrics if view.metric in each]
+    assert values == sorted(values, reverse=view.descending)
+
+
+def test_the_experiment_explains_its_searches(server: str) -> None:
+    found = experiment(server)
+    note = next(tag["value"] for tag in found["tags"] if tag["key"] == "mlflow.note.content")
+    for view in VIEWS:
+        assert view.search in note
+        assert link(view, found["experiment_id"]) in note
+
+
+def test_the_readme_names_searches_that_exist() -> None:
+    text = (ROOT / "README.md").read_text()
+    shown = [view.search for view in VIEWS if view.search in text]
+    assert len(shown) >= 4
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.parametrize("title", ["Table 3: rows (C)", "The report"])
+def test_the_ui_lists_the_runs_of_a_link(server: str, tmp_path: Path, title: str) -> None:
+    assert CHROMIUM
+    view = next(view for view in VIEWS if view.title == title)
+    experiment_id = experiment(server)["experiment_id"]
+    runs = ask(server, "runs/search", {"experiment_ids": [experiment_id]})["runs"]
+    page = f"{server}/{link(view, experiment_id)}"
+    profile = f"--user-data-dir={tmp_path}"
+    command = [CHROMIUM, *QUIET, profile, "--window-size=1600,1000", "--dump-dom", page]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+    listed = {
+        run["info"]["run_name"] for run in runs if f"/runs/{run['info']['run_id']}" in done.stdout
+    }
+    assert listed == FOUND[title]
