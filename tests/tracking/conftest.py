@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from aiayn import config
+from aiayn.tracking import live
 from aiayn.tracking.connection import connect
 
 REPOSITORY = Path(__file__).parents[2]
@@ -124,3 +125,9 @@ def write_lock(root: Path) -> Callable[..., None]:
         (root / "dvc.lock").write_text(yaml.safe_dump(lock), encoding="utf-8")
 
     return write
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings of tests are short, and are logged live all the same."""
+    monkeypatch.setattr(live, "PATIENCE_SECONDS", 0.0)

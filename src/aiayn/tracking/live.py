@@ -2,6 +2,8 @@
 
 Whatever the store does (down, slow, misconfigured, not installed), training hears one warning and
 goes on. A store that comes back is used again; what it missed is brought in by the sync at the end.
+So is all of a training that is over within PATIENCE_SECONDS: importing MLflow would slow it down for
+curves that nobody has the time to watch.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from aiayn.tracking.connection import MlflowMissingError, connect, store_name
 from aiayn.tracking.names import RunIdentity, metric_name
 from aiayn.tracking.store import Known, Point, Status, Store, now_ms
 
+PATIENCE_SECONDS = 40.0
 FLUSH_SECONDS = 1.0
 RETRY_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
@@ -94,6 +97,8 @@ class LiveRun:
             self.close("FAILED" if issubclass(kind, Exception) else "KILLED")
 
     def _work(self) -> None:
+        if self._stop.wait(PATIENCE_SECONDS) and self._status == "FINISHED":
+            return
         pending: deque[_Row] = deque(maxlen=ROWS)
         pause = 0.0
         while True:
