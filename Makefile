@@ -19,7 +19,13 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
+# how many runs to train side by side: as many as the machine's cores carry, where a scale says how
+# many threads each may have; else one after the other
+JOBS ?= $$(python -c 'import os, yaml; t = yaml.safe_load(open("params.yaml"))["training"]["threads"]; print(max(1, (os.cpu_count() or 1) // t) if t else 1)')
+
 repro: $(READY) ## run the whole graph with the parameters in force (demo scale: minutes on a laptop)
+	dvc repro --glob 'encode@*'
+	@dvc repro --dry --glob 'train@*' | sed -n "s/^Running stage '\(train@.*\)':$$/\1/p" | xargs -r -P $(JOBS) -n 1 dvc --wait-for-lock repro --quiet --single-item
 	dvc repro
 	@echo "The report is at $(CURDIR)/reports/index.html"
 

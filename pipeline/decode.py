@@ -29,7 +29,9 @@ def main() -> None:
     run, row = params.run(name), params.model_of(name)
     task, text = params.task(run.task), Path("data/text", run.task)
     settings = params.training
-    device = open_device(settings.device, settings.precision, d_model=row.d_model)
+    device = open_device(
+        settings.device, settings.precision, d_model=row.d_model, threads=settings.threads
+    )
     bpe = Bpe(Path("data/bpe", run.task, "model.model"))
     splits = params.splits_of(name)
     sources = {split: read_sentences(text / f"{split}.source") for split in splits}

@@ -27,7 +27,9 @@ def main() -> None:
     name, sentence = params.illustrations.run, params.illustrations.sentence
     row, task = params.model_of(name), params.run(name).task
     settings, text = params.training, Path("data/text", task)
-    device = open_device(settings.device, settings.precision, d_model=row.d_model)
+    device = open_device(
+        settings.device, settings.precision, d_model=row.d_model, threads=settings.threads
+    )
     bpe = Bpe(Path("data/bpe", task, "model.model"))
     model = load_model(Path("models", name, "averaged.safetensors"), row, bpe.size, device)
     sources, targets = (read_sentences(text / f"test.{side}") for side in ("source", "target"))

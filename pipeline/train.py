@@ -34,7 +34,8 @@ def main() -> None:
     with join_processes(params.training.device) as processes:
         device = open_device(
             params.training.device, params.training.precision,
-            d_model=model.d_model, local_rank=processes.local_rank,
+            d_model=model.d_model, threads=params.training.threads,
+            local_rank=processes.local_rank,
         )  # fmt: skip
         job = Job.of(arguments.run, model, params.training, seed, tokens)
         train, dev = (TokenArrays.open(tokens, split) for split in ("train", "dev"))

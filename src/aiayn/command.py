@@ -184,7 +184,9 @@ def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
             "or, if they were made elsewhere: dvc pull."
         )
     settings = params.training
-    device = open_device(settings.device, settings.precision, d_model=row.d_model)
+    device = open_device(
+        settings.device, settings.precision, d_model=row.d_model, threads=settings.threads
+    )
     bpe = Bpe(Path("data/bpe", params.run(name).task, "model.model"))
     return load_model(weights, row, bpe.size, device), bpe, device
 

@@ -105,6 +105,7 @@ def _check_training(training: Training) -> None:
         "checkpoint_steps", "validation_steps", "log_steps",
     ):  # fmt: skip
         _positive(f"training.{name}", getattr(training, name))
+    _positive("training.threads", training.threads)
     _require(bool(training.launcher.split()), "training.launcher", "is empty; write python")
     _require(
         training.batch_tokens // training.micro_batches >= training.max_length,

@@ -198,6 +198,9 @@ class Adam:
 class Training:
     """How every model is trained (section 5). Quantities are in optimiser steps and tokens.
 
+    `threads` are those of a process on a CPU; null leaves them to torch. Another number of threads
+    adds up in another order, so it is a part of what decides the weights.
+
     A global batch holds about `batch_tokens` source and as many target tokens, cut into
     `micro_batches`, whatever the number of processes.
     """
@@ -205,6 +208,7 @@ class Training:
     launcher: str
     device: Literal["auto", "cpu", "cuda"]
     precision: Literal["auto", "float32", "bfloat16"]
+    threads: int | None
     batch_tokens: int
     micro_batches: int
     max_length: int

@@ -37,13 +37,16 @@ class Device:
             torch.cuda.synchronize(self.device)
 
 
-def open_device(device: str, precision: str, *, d_model: int, local_rank: int = 0) -> Device:
+def open_device(
+    device: str, precision: str, *, d_model: int, threads: int | None = None, local_rank: int = 0
+) -> Device:
     """Choose and set up the device.
 
     Args:
         device: auto (a GPU where there is one), cpu or cuda.
         precision: auto (bfloat16 on a GPU, float32 on a CPU), float32 or bfloat16.
         d_model: width of the model that will run: it decides what computes a CPU's products.
+        threads: of this process, on a CPU; None leaves them to torch.
         local_rank: which GPU of this machine.
     Raises:
         TrainingError: a GPU was asked for and there is none.
@@ -61,6 +64,8 @@ def open_device(device: str, precision: str, *, d_model: int, local_rank: int = 
     torch.set_deterministic_debug_mode("warn" if device == "cuda" else "error")
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     if device == "cpu":
+        if threads is not None:
+            torch.set_num_threads(threads)
         _set_up_cpu(d_model)
         return Device(torch.device("cpu"), precision)
     place = torch.device("cuda", local_rank)

@@ -2,8 +2,8 @@
 
 Whatever the store does (down, slow, misconfigured, not installed), training hears one warning and
 goes on. A store that comes back is used again; what it missed is brought in by the sync at the end.
-So is all of a training that is over within PATIENCE_SECONDS: importing MLflow would slow it down for
-curves that nobody has the time to watch.
+So is all of a training that is over within PATIENCE_SECONDS: importing MLflow would slow it down
+for curves that nobody has the time to watch.
 """
 
 from __future__ import annotations
