@@ -76,7 +76,7 @@ def test_a_new_row_is_in_table_figures_and_mlflow(added: tuple[Any, str]) -> Non
     experiment = client.get_experiment_by_name("aiayn/tiny")
     assert experiment is not None
     names = [run.info.run_name for run in client.search_runs([experiment.experiment_id])]
-    assert sorted(names) == ["en-de.C_ff1024", "en-de.base", RUN]
+    assert sorted(names) == ["en-de.C_ff1024", "en-de.base", RUN, "report"]
 
 
 def test_one_rows_parameter_trains_that_row_and_back_again_none(added: tuple[Any, str]) -> None:
