@@ -19,6 +19,7 @@ ROOMS = (
     "errors",
     "config",
     "files",
+    "records",
     "trees",
     "corpora",
     "tokens",
@@ -32,8 +33,9 @@ ROOMS = (
     "tracking",
     "command",
 )
-GROUND = {"errors", "config", "files"}
+GROUND = {"errors", "config", "files", "records"}
 APART = {
+    "records": {"errors", "files"},
     "trees": {"errors"},
     "model": GROUND,
     "scoring": GROUND | {"trees"},
