@@ -1,1 +1,1 @@
-"""The files that one stage leaves for another: the shape of each kind, its writer and its reader."""
+"""The files that one stage leaves for another: each kind's shape, its writer and its reader."""

@@ -1,7 +1,7 @@
 """Where the files lie that one stage leaves for another: every folder and file name of the graph.
 
-A folder's place follows from its run or task, below the project's: `root / places.text(task)` is the
-whole path. A file's place is given within its folder, because a stage fills a new folder
+A folder's place follows from its run or task, below that of the project: `root / places.text(task)`
+is the whole path. A file's place is given within its folder, because a stage fills a new folder
 beside the old one before it takes its place (files.replaced_folder).
 """
 
