@@ -34,8 +34,8 @@ from aiayn.config.schema import (
     Treebank,
     Variations,
 )
-from aiayn.config.typed import build
 from aiayn.errors import ConfigError
+from aiayn.typed import MismatchError, build
 
 __all__ = [
     "PARAMS",
@@ -84,8 +84,8 @@ def load(path: Path = PARAMS) -> Config:
         complaint = " ".join(str(error).split()).replace('in "<byte string>", ', "")
         raise ConfigError(f"{path}: not YAML: {complaint}.") from error
     try:
-        config: Config = build(Config, data, "")
+        config: Config = build(Config, data, noun="parameter")
         check(config)
-    except ConfigError as error:
+    except (ConfigError, MismatchError) as error:
         raise ConfigError(f"{path}: {error}") from None
     return config

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aiayn.config.schema import Catalogue, Config, Model, Profiling, Task, Training, Treebank
-from aiayn.config.typed import nearest
 from aiayn.errors import ConfigError
+from aiayn.typed import nearest
 
 
 def check(config: Config) -> None:

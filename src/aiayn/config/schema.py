@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from aiayn.config.typed import nearest
 from aiayn.errors import ConfigError
+from aiayn.typed import nearest
 
 T = TypeVar("T")
 

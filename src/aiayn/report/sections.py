@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from aiayn.config.typed import nearest
 from aiayn.errors import ConfigError
 from aiayn.report import by_length, model_figures, table_2, table_3, training
 from aiayn.report.costs import costs
@@ -14,6 +13,7 @@ from aiayn.report.section import Section
 from aiayn.report.table_1 import table_1
 from aiayn.report.table_4 import table_4
 from aiayn.report.tables import csv_text, latex, markdown
+from aiayn.typed import nearest
 
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "table_1": lambda held: table_1(held.paper, held.layers),

@@ -1,4 +1,4 @@
-"""Plain YAML values into frozen dataclasses; every complaint names the dotted key."""
+"""Plain values, as of YAML or JSON, as frozen dataclasses; every complaint names the dotted key."""
 
 from __future__ import annotations
 
@@ -6,35 +6,41 @@ import difflib
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from aiayn.errors import ConfigError
+
+class MismatchError(ValueError):
+    """A value is not what its type says; the message names its key."""
 
 
-def build(kind: Any, value: Any, key: str) -> Any:
+def build(kind: Any, value: Any, key: str = "", noun: str = "key") -> Any:
     """`value` as an instance of `kind`; `key` is the dotted path, for messages.
 
     Args:
-        kind: a dataclass, Mapping[str, X], tuple[X, ...], X | None, Literal, or a plain type.
+        kind: a dataclass, Mapping[str, X], tuple[X, ...], X | None, Literal, a plain type, or Any.
+        noun: what messages call a key.
     Raises:
-        ConfigError: a key is unknown or missing, or a value is of another type.
+        MismatchError: a key is unknown or missing, or a value is of another type.
     """
+    if kind is Any:
+        return value
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         inner = next(option for option in get_args(kind) if option is not type(None))
-        return None if value is None else build(inner, value, key)
+        return None if value is None else build(inner, value, key, noun)
     if is_dataclass(kind):
-        return _build_dataclass(kind, value, key)
+        return _build_dataclass(kind, value, key, noun)
     if origin is Mapping:
         _expect(isinstance(value, dict), key, "a mapping", value)
         inner = get_args(kind)[1]
         return types.MappingProxyType(
-            {str(name): build(inner, item, _join(key, name)) for name, item in value.items()}
+            {str(name): build(inner, item, _join(key, name), noun) for name, item in value.items()}
         )
     if origin is tuple:
         _expect(isinstance(value, list), key, "a list", value)
         inner = get_args(kind)[0]
-        return tuple(build(inner, item, f"{key}[{n}]") for n, item in enumerate(value))
+        return tuple(build(inner, item, f"{key}[{n}]", noun) for n, item in enumerate(value))
     if origin is Literal:
         options = get_args(kind)
         _expect(value in options, key, "one of " + ", ".join(map(str, options)), value)
@@ -55,24 +61,33 @@ def build(kind: Any, value: Any, key: str) -> Any:
     return value
 
 
-def _build_dataclass(kind: Any, value: Any, key: str) -> Any:
+def _build_dataclass(kind: Any, value: Any, key: str, noun: str) -> Any:
     _expect(isinstance(value, dict), key or "the file", "a mapping", value)
-    hints = get_type_hints(kind)
-    known = {field.name: field.default is MISSING for field in fields(kind)}
+    hints, known = _shape(kind)
     for name in value:
         if name not in known:
-            raise ConfigError(f"{_join(key, name)} is not a parameter.{nearest(str(name), known)}")
+            raise MismatchError(f"{_join(key, name)} is not a {noun}.{nearest(str(name), known)}")
     for name, required in known.items():
         if required and name not in value:
-            raise ConfigError(f"{_join(key, name)} is missing.")
+            raise MismatchError(f"{_join(key, name)} is missing.")
     return kind(
-        **{name: build(hints[name], item, _join(key, name)) for name, item in value.items()}
+        **{name: build(hints[name], item, _join(key, name), noun) for name, item in value.items()}
     )
+
+
+@cache
+def _shape(kind: Any) -> tuple[dict[str, Any], dict[str, bool]]:
+    """The types of a dataclass's fields by name, and which of them must be there."""
+    required = {
+        field.name: field.default is MISSING and field.default_factory is MISSING
+        for field in fields(kind)
+    }
+    return get_type_hints(kind), required
 
 
 def _expect(holds: bool, key: str, wanted: str, value: Any) -> None:
     if not holds:
-        raise ConfigError(f"{key} must be {wanted}, not {value!r}.")
+        raise MismatchError(f"{key} must be {wanted}, not {value!r}.")
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
