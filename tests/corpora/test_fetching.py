@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -110,6 +111,27 @@ def test_a_flipped_byte_in_a_kept_file_is_refused_and_left_for_its_owner(tmp_pat
         "The file is damaged: delete it, and it will be fetched again."
     )
     assert kept.read_bytes() == DAMAGED
+
+
+@pytest.mark.parametrize("declared", [len(CONTENT) - 1, len(CONTENT) + 1])
+def test_a_size_that_is_not_the_declared_one_is_refused(declared: int, tmp_path: Path) -> None:
+    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
+    wrong = replace(download(), bytes=declared)
+    assert complaint(lambda: fetch(wrong, tmp_path / "raw", str(tmp_path / "mirror"))) == (
+        f"{there}: {len(CONTENT)} bytes, the catalogue declares {declared}. "
+        "Its sha256 is right: correct `bytes` in conf/catalogue."
+    )
+    right = replace(download(), bytes=len(CONTENT))
+    assert fetch(right, tmp_path / "raw", str(tmp_path / "mirror")) == there
+
+
+def test_a_file_cut_short_is_told_by_its_size(tmp_path: Path) -> None:
+    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT[:-1])
+    whole = replace(download(), bytes=len(CONTENT))
+    assert complaint(lambda: fetch(whole, tmp_path / "raw", str(tmp_path / "mirror"))) == (
+        f"{there}: {len(CONTENT) - 1} bytes, the catalogue declares {len(CONTENT)}. "
+        "Mend the mirror, or unset AIAYN_MIRROR."
+    )
 
 
 def test_a_mirror_without_the_file(tmp_path: Path) -> None:

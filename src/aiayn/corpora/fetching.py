@@ -42,7 +42,7 @@ def fetch(download: Download, raw: Path, mirror: str | None = None) -> Path:
         raw: folder of verified downloads.
         mirror: folder or base URL laid out as HOST/PATH; None or "" for the real hosts.
     Raises:
-        DataError: the file cannot be had, or its checksum is not the catalogue's.
+        DataError: the file cannot be had, or its checksum or size is not the catalogue's.
     """
     place = _host_and_path(download.url)
     kept = raw / place
@@ -72,13 +72,21 @@ def _host_and_path(url: str) -> str:
 
 
 def _verify(path: Path, download: Download, advice: str, shown_as: str = "") -> None:
+    """Raises DataError unless the file has the declared checksum and, where declared, size."""
     kind, _, expected = download.checksum.partition(":")
     with path.open("rb") as file:
         found = hashlib.file_digest(file, kind).hexdigest()
-    if found != expected.lower():
-        raise DataError(
-            f"{shown_as or path}: {kind} is {found}, the catalogue expects {expected}. {advice}"
-        )
+    is_right = found == expected.lower()
+    size = path.stat().st_size
+    if download.bytes is not None and size != download.bytes:
+        if is_right:
+            advice = f"Its {kind} is right: correct `bytes` in conf/catalogue."
+        complaint = f"{size} bytes, the catalogue declares {download.bytes}"
+    elif not is_right:
+        complaint = f"{kind} is {found}, the catalogue expects {expected}"
+    else:
+        return
+    raise DataError(f"{shown_as or path}: {complaint}. {advice}")
 
 
 def _download(url: str, download: Download, final: Path) -> None:
