@@ -78,8 +78,6 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("profiling/counts/d", [64, 100, 128, 256], "profiling.counts.d must be multiples of profiling.heads, 8."),
         ("profiling/clocks/n", [1], "profiling.clocks.n must be above 1."),
         ("profiling/sentence_pieces", 0, "profiling.sentence_pieces is 0; it must be above 0."),
-        ("profiling/paper/vocabulary", 0, "profiling.paper.vocabulary is 0; it must be above 0."),
-        ("profiling/paper/models", {}, "profiling.paper.models needs base."),
         ("training/device", "gpu", "training.device must be one of auto, cpu, cuda, not 'gpu'."),
         ("training/launcher", " ", "training.launcher is empty; write python."),
         ("training/batch_tokens", 100, "too small for one sentence of max_length"),

@@ -36,7 +36,6 @@ TINY = """# @package _global_
 # The whole graph in seconds, for tests.
 defaults:
   - /catalogue: demo
-  - override /paper: tiny
 
 scale: tiny
 
@@ -92,13 +91,6 @@ training:
   checkpoint_steps: 20
   validation_steps: 30
   log_steps: 15
-"""
-# counting all of the paper's models takes some ten seconds
-TINY_PAPER = """# @package profiling.paper
-vocabulary: 37000
-models:
-  base: &base {N: 6, d_model: 512, d_ff: 2048, h: 8, d_k: 64, d_v: 64, P_drop: 0.1, eps_ls: 0.1, steps: 100000, positions: sinusoid, average: 5}
-  big: {<<: *base, d_model: 1024, d_ff: 4096, h: 16, P_drop: 0.3, steps: 300000, average: 20}
 """
 
 
@@ -203,7 +195,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The project after `dvc exp run` has switched it to a tiny scale; not to be changed."""
     project = _copy(tmp_path_factory.mktemp("made"))
     (project.root / "conf/scale/tiny.yaml").write_text(TINY)
-    (project.root / "conf/paper/tiny.yaml").write_text(TINY_PAPER)
     # the demo's: DVC would write its thousands of lines again after every stage
     (project.root / "dvc.lock").unlink(missing_ok=True)
     for command in ("init -q", "add --all", "commit -q --message clone"):

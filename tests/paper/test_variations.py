@@ -12,12 +12,12 @@ from dvc.utils.hydra import compose_and_dump
 
 from aiayn import config
 from aiayn.config import Config, Model
-from aiayn.report.paper import RequiredModel, load_paper
+from aiayn.paper import RequiredModel, table_3
 from aiayn.report.table_3 import model_name
 from aiayn.report.verdict import model_departures
 
 CONF = Path(__file__).parents[2] / "conf"
-PAPER = load_paper().table_3
+PAPER = table_3.ROWS
 BASE = PAPER["base"].columns
 VARIATIONS = [row for row, printed in PAPER.items() if len(printed.group) == 1]
 SCALED = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop")

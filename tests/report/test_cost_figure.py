@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 from aiayn.config import Config
+from aiayn.paper import PAPER
 from aiayn.report.comparison import compare
 from aiayn.report.cost_figure import System, cost_figure, our_systems, printed_systems
-from aiayn.report.paper import load_paper
 from aiayn.report.results import read_scores
-
-PAPER = load_paper()
 
 
 def test_every_cell_with_a_cost_is_a_point() -> None:

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from aiayn.config import Config
+from aiayn.paper import PAPER
 from aiayn.report.costs import costs, counted_costs, estimates, rounded
-from aiayn.report.paper import load_paper
 from aiayn.report.profiles import ModelsProfile, read_models
 from aiayn.report.results import History
 from aiayn.report.verdict import Verdict
 
-PAPER = load_paper()
 HISTORY = History((10, 20), (1e-3, 1e-3), (6.0, 5.0), (), (), (4_000, 9_000))
 
 
@@ -58,10 +57,8 @@ def test_a_run_costs_its_pieces_times_what_a_piece_costs(
     assert counted_costs(config, None, histories) == {}
 
 
-def test_the_rows_that_contradict_each_other_are_named(
-    config: Config, models: ModelsProfile
-) -> None:
-    section = costs(PAPER, config, models)
+def test_the_rows_that_contradict_each_other_are_named(models: ModelsProfile) -> None:
+    section = costs(PAPER, models)
     parameters = next(table for table in section.tables if table.key == "parameters")
     assert [row.cells[2].text for row in parameters.rows] == [
         "63,040,000",
@@ -78,19 +75,19 @@ def test_the_rows_that_contradict_each_other_are_named(
     )
 
 
-def test_findings_are_base_and_big(config: Config, models: ModelsProfile) -> None:
-    found = costs(PAPER, config, models).findings
+def test_findings_are_base_and_big(models: ModelsProfile) -> None:
+    found = costs(PAPER, models).findings
     assert [(f.paper, f.ours.text if f.ours else None, f.verdict) for f in found] == [
         ("65", "63.0", Verdict.DIFFERS),
         ("213", "214.2", Verdict.DIFFERS),
     ]
-    missing = costs(PAPER, config, None)
+    missing = costs(PAPER, None)
     assert {f.verdict for f in missing.findings} == {Verdict.NOT_RUN}
     assert (missing.tables, missing.records) == ((), [])
 
 
-def test_tables_are_rectangular_and_records_alike(config: Config, models: ModelsProfile) -> None:
-    section = costs(PAPER, config, models)
+def test_tables_are_rectangular_and_records_alike(models: ModelsProfile) -> None:
+    section = costs(PAPER, models)
     for table in section.tables:
         assert len(table.alignment) == len(table.headings)
         assert {sum(c.span for c in row.cells) for row in table.rows} == {len(table.headings)}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aiayn.errors import ScoreError
-from aiayn.report.paper import EvaluationSet
+from aiayn.paper import EvaluationSet
 from aiayn.report.results import read_circumstances, read_history, read_scores
 
 ENTRY: dict[str, Any] = {

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aiayn.errors import ProfileError
-from aiayn.report.paper import load_paper
+from aiayn.paper import PAPER
 from aiayn.report.profiles import LayersProfile, read_layers
 from aiayn.report.section import Section
 from aiayn.report.table_1 import formula, table_1
@@ -20,7 +20,6 @@ from aiayn.report.table_1_figures import wall_time
 from aiayn.report.tables import Cell, latex, markdown
 from aiayn.report.verdict import Verdict
 
-PAPER = load_paper()
 Json = dict[str, Any]
 
 

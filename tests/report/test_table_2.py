@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from aiayn.config import Config
+from aiayn.paper import PAPER
 from aiayn.report.comparison import Comparison, Scores, compare
-from aiayn.report.paper import load_paper
 from aiayn.report.records import FIELDS, records
 from aiayn.report.results import read_scores
 from aiayn.report.table_2 import table_2
 from aiayn.report.verdict import Verdict
 
-PAPER = load_paper()
 BLEU = {"en-de.base": 27.1, "en-de.big": 29.25, "en-fr.base": 38.1, "en-fr.big": 41.0}
 
 Load = Callable[[dict[str, Any]], Config]

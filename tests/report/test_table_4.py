@@ -13,8 +13,8 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.errors import DataError
+from aiayn.paper import PAPER
 from aiayn.report.comparison import Scores
-from aiayn.report.paper import load_paper
 from aiayn.report.parses import read_parses
 from aiayn.report.results import read_scores
 from aiayn.report.section import Section
@@ -22,7 +22,6 @@ from aiayn.report.table_4 import MEASURES, table_4
 from aiayn.report.tables import csv_text, latex, markdown
 from aiayn.report.verdict import Verdict
 
-PAPER = load_paper()
 RUN = "parsing.parser"
 Load = Callable[[dict[str, Any]], Config]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aiayn.config import Model
-from aiayn.report.paper import EvaluationSet, load_paper
+from aiayn.paper import PAPER, EvaluationSet
 from aiayn.report.verdict import (
     TOLERANCE_BLEU,
     Verdict,
@@ -21,7 +21,6 @@ from aiayn.report.verdict import (
 )
 
 CONF = Path(__file__).parents[2] / "conf"
-PAPER = load_paper()
 NEWSTEST = EvaluationSet(("newstest2014-de-en",), 3003)
 BASE = Model(
     N=6, d_model=512, d_ff=2048, h=8, P_drop=0.1, eps_ls=0.1, steps=100_000,

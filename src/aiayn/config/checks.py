@@ -119,7 +119,6 @@ def _check_training(training: Training) -> None:
 def _check_profiling(profiling: Profiling) -> None:
     for name in ("heads", "sentence_pieces"):
         _positive(f"profiling.{name}", getattr(profiling, name))
-    _positive("profiling.paper.vocabulary", profiling.paper.vocabulary)
     for size, value in vars(profiling.fixed).items():
         _positive(f"profiling.fixed.{size}", value)
     fitted = {("counts", size) for size in "ndkr"} | {("paths", size) for size in "nkr"}
@@ -142,10 +141,6 @@ def _check_profiling(profiling: Profiling) -> None:
         "must be a multiple of profiling.heads",
     )
     _require(profiling.fixed.k % 2 == 1, "profiling.fixed.k", "must be odd, to be centred")
-    for name in ("base", "big"):
-        _require(name in profiling.paper.models, "profiling.paper.models", f"needs {name}")
-    for name, model in profiling.paper.models.items():
-        _check_model(f"profiling.paper.models.{name}", model)
 
 
 def _require(holds: bool, key: str, complaint: str) -> None:

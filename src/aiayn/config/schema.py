@@ -241,14 +241,6 @@ class Grid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperModels:
-    """Table 3's rows as the paper has them, and the paper's vocabulary."""
-
-    vocabulary: int
-    models: Mapping[str, Model]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Profiling:
     """Where table 1's layers and the models are measured.
 
@@ -264,7 +256,6 @@ class Profiling:
     paths: Grid
     clocks: Grid
     sentence_pieces: int
-    paper: PaperModels
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import torch
 from aiayn.config import Config, Model
 from aiayn.errors import ProfileError
 from aiayn.model.transformer import Transformer
+from aiayn.paper import PAPER, model_of
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
 
 # gradients for the inputs and for the weights of a product each cost what the product did
@@ -74,7 +75,7 @@ def profile_models(config: Config) -> Json:
     Raises:
         ProfileError: an operator nobody can count, or counters that disagree.
     """
-    length, paper = config.profiling.sentence_pieces, config.profiling.paper
+    length = config.profiling.sentence_pieces
 
     def costs(model: Model, vocabulary: int) -> Json:
         # rows that are trained differently cost the same
@@ -88,7 +89,7 @@ def profile_models(config: Config) -> Json:
     return {
         "sentence_pieces": length,
         "models": models,
-        "paper": {name: costs(row, paper.vocabulary) for name, row in paper.models.items()},
+        "paper": {row: costs(model_of(row), PAPER.vocabulary) for row in PAPER.table_3},
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aiayn.config import Config
-from aiayn.report.paper import Column, Paper, Printed
+from aiayn.paper import Column, Paper, Printed
 from aiayn.report.results import Measured, ScoredSplit
 from aiayn.report.verdict import (
     Judgement,

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from aiayn.paper import Paper
 from aiayn.report.comparison import Comparison
 from aiayn.report.drawing import PALETTE, drawing
-from aiayn.report.paper import Paper
 from aiayn.report.section import Figure
 from aiayn.report.tables import power_of_ten
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
-from aiayn.report.paper import Cost, Paper
+from aiayn.paper import Cost, Paper, model_of
 from aiayn.report.profiles import ModelCost, ModelsProfile
 from aiayn.report.results import History
 from aiayn.report.section import Finding, Section
@@ -113,10 +113,10 @@ def rounded(flops: float) -> str:
     return power_of_ten(f"{flops:.1e}".replace("e+0", "e").replace("e+", "e"))
 
 
-def costs(paper: Paper, config: Config, models: ModelsProfile | None) -> Section:
+def costs(paper: Paper, models: ModelsProfile | None) -> Section:
     """Parameters of table 3's rows, FLOPs a piece, and training cost reckoned three ways."""
     tables = () if models is None else (
-        _training(paper, models), _parameters(paper, config, models), _pieces(models),
+        _training(paper, models), _parameters(paper, models), _pieces(models),
     )  # fmt: skip
     return Section(
         key="costs",
@@ -167,9 +167,9 @@ def _training(paper: Paper, models: ModelsProfile) -> Table:
     )  # fmt: skip
 
 
-def _parameters(paper: Paper, config: Config, models: ModelsProfile) -> Table:
+def _parameters(paper: Paper, models: ModelsProfile) -> Table:
     rows = []
-    ranges = dict(_vocabularies(paper, config, models))
+    ranges = dict(_vocabularies(paper, models))
     for key, counted in models.paper.items():
         printed = paper.table_3[key].parameters_millions
         ours = Cell(f"{counted.parameters:,}", sources=(f"{counted.source}.parameters",))
@@ -193,14 +193,12 @@ def _parameters(paper: Paper, config: Config, models: ModelsProfile) -> Table:
     )  # fmt: skip
 
 
-def _vocabularies(
-    paper: Paper, config: Config, models: ModelsProfile
-) -> Iterator[tuple[str, tuple[float, float]]]:
+def _vocabularies(paper: Paper, models: ModelsProfile) -> Iterator[tuple[str, tuple[float, float]]]:
     """By row, from how many to how many pieces would round to the printed parameters."""
     for key, counted in models.paper.items():
         printed = paper.table_3[key].parameters_millions
         if printed:
-            width = config.profiling.paper.models[key].d_model
+            width = model_of(key).d_model
             body = counted.parameters - counted.vocabulary * width
             low, high = ((printed.value + by) * 1e6 - body for by in (-0.5, 0.5))
             yield key, (low / width, high / width)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aiayn import config
 from aiayn.config import Config
+from aiayn.paper import PAPER, Paper
 from aiayn.report.comparison import Scores
-from aiayn.report.paper import Paper, load_paper
 from aiayn.report.profiles import LayersProfile, ModelsProfile, read_layers, read_models
 from aiayn.report.results import (
     History,
@@ -58,7 +58,7 @@ def gather(root: Path = Path()) -> Evidence:
     return Evidence(
         root=root,
         config=parameters,
-        paper=load_paper(),
+        paper=PAPER,
         scores={run: read_scores(root / "scores" / f"{run}.json") for run in parameters.runs},
         histories={run: history for run, history in histories.items() if history},
         manifests={task: manifest for task, manifest in manifests.items() if manifest},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aiayn.config import Config
+from aiayn.paper import EvaluationSet, Paper
 from aiayn.report.comparison import Comparison, Scores
-from aiayn.report.paper import EvaluationSet, Paper
 from aiayn.report.results import Measured
 from aiayn.report.verdict import Verdict
 

@@ -25,7 +25,7 @@ SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
         held.scores,
         read_parses(held.config, held.root / "data/text", held.root / "outputs"),
     ),
-    "costs": lambda held: costs(held.paper, held.config, held.models),
+    "costs": lambda held: costs(held.paper, held.models),
     "training": training.section,
     "model": model_figures.section,
     "length": by_length.section,

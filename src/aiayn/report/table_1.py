@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from aiayn.report.paper import LayerRow, Paper
+from aiayn.paper import LayerRow, Paper
 from aiayn.report.profiles import Chain, Fitted, LayersProfile
 from aiayn.report.section import Finding, Section
 from aiayn.report.table_1_figures import NAMES, ROWS, table_1_figures

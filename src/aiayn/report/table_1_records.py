@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from aiayn.report.paper import Paper
+from aiayn.paper import Paper
 from aiayn.report.profiles import Fitted, LayersProfile
 from aiayn.report.section import Finding
 

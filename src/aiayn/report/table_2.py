@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
+from aiayn.paper import BleuRow, Paper
 from aiayn.report.comparison import Comparison, Scores, compare
 from aiayn.report.cost_figure import cost_figure, our_systems, printed_systems
 from aiayn.report.costs import counted_costs, rounded
 from aiayn.report.evidence import Evidence
-from aiayn.report.paper import BleuRow, Paper
 from aiayn.report.records import records
 from aiayn.report.results import Measured, ScoredSplit
 from aiayn.report.section import Finding, Section

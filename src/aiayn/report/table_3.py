@@ -8,8 +8,8 @@ from math import sqrt
 
 from aiayn.config import Config, Model
 from aiayn.errors import ScoreError
+from aiayn.paper import Paper, Printed, RequiredModel, VariationRow
 from aiayn.report.evidence import Evidence
-from aiayn.report.paper import Paper, Printed, RequiredModel, VariationRow
 from aiayn.report.profiles import ModelsProfile
 from aiayn.report.section import Finding, Section
 from aiayn.report.table_3_figures import figures

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from aiayn.config import Config, Model
+from aiayn.paper import Paper
 from aiayn.report.drawing import DASHES, PALETTE, drawing
-from aiayn.report.paper import Paper
 from aiayn.report.profiles import ModelsProfile
 from aiayn.report.section import Figure
 from aiayn.report.variations import Variations

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from aiayn.config import Config
+from aiayn.paper import Paper, ParserRow
 from aiayn.report.comparison import Scores
 from aiayn.report.drawing import PALETTE, drawing
-from aiayn.report.paper import Paper, ParserRow
 from aiayn.report.parses import Parse, tree_figures
 from aiayn.report.results import Measured, ScoredSplit
 from aiayn.report.section import Figure, Finding, Section

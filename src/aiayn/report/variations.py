@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aiayn.errors import ScoreError
-from aiayn.report.paper import EvaluationSet
+from aiayn.paper import EvaluationSet
 
 
 @dataclass(frozen=True)

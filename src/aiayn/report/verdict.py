@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from aiayn.config import Model
-from aiayn.report.paper import EvaluationSet, Printed, RequiredModel
+from aiayn.paper import EvaluationSet, Printed, RequiredModel
 
 TOLERANCE_BLEU = 0.5
 

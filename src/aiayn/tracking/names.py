@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aiayn.config import Config
+from aiayn.paper import PAPER
 
 FINGERPRINT = "aiayn.fingerprint"
 MIRRORED = "aiayn.mirrored"  # digest of what the sync brought in
@@ -100,7 +101,7 @@ def place_in_the_paper(config: Config, run: str) -> dict[str, str]:
     tags = {"tested": str(run in config.tested).lower()}
     if described.task != config.variations.task:
         return tags
-    rows = {row: row for row in config.profiling.paper.models if row != "base"}
+    rows = {row: row for row in PAPER.table_3 if row != "base"}
     row = (rows | {config.variations.base: "base"}).get(described.model)
     if row:
         tags["row"] = row

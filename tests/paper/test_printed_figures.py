@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aiayn.report.paper import Printed, load_paper
+from aiayn.paper import PAPER, Printed
 
-PAPER = load_paper()
 P100_FLOPS, HOUR, GPUS = 9.5e12, 3600, 8  # footnote 5; section 5.2
 
 
