@@ -1,0 +1,30 @@
+"""The format numbers of all kinds of files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aiayn.records import (
+    checkpoints,
+    circumstances,
+    history,
+    illustrations,
+    profiles,
+    scores,
+    text,
+    tokens,
+)
+
+FORMATS: Mapping[str, int] = {
+    "text": text.FORMAT,
+    "tokens": tokens.FORMAT,
+    "checkpoints": checkpoints.FORMAT,
+    "history": history.FORMAT,
+    "circumstances": circumstances.FORMAT,
+    "scores": scores.FORMAT,
+    "layers": profiles.LAYERS_FORMAT,
+    "models": profiles.MODELS_FORMAT,
+    "illustrations": illustrations.FORMAT,
+}
+"""By kind of file. A format stands among the parameters of the stages that write and read it, so
+that files of an older one are made again; it is raised where a reader no longer takes those."""

@@ -1,0 +1,152 @@
+"""A run's scores: scores/RUN.json, and their values alone for `dvc metrics show`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from aiayn.errors import ScoreError
+from aiayn.files import write_atomically
+from aiayn.records.json_files import placed, plain, read_json, shaped
+from aiayn.records.text import Part, Split
+
+FORMAT = 1
+DECIMALS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSet:
+    """Which sentences were scored, as the text's manifest describes them."""
+
+    __test__ = False  # pytest collects by name
+
+    corpora: Mapping[str, Part]
+    pairs: int
+    sha256: Mapping[str, str]
+
+    @classmethod
+    def of(cls, split: Split) -> TestSet:
+        """What identifies a split of the manifest."""
+        return cls(corpora=split.corpora, pairs=split.pairs, sha256=split.sha256)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """A corpus score in percent, 0 to 100.
+
+    `low` and `high` bound a 95% confidence interval where one was estimated. `signature` tells
+    everything that must be equal before two scores may be compared, as `key:value|key:value`.
+    `source` is where it stands: FILE:SPLIT.NAME.
+    """
+
+    value: float
+    signature: str
+    low: float | None = None
+    high: float | None = None
+    source: str = field(default="", compare=False)
+
+    def rounded(self) -> Score:
+        """As a file has it."""
+        return replace(
+            self,
+            value=round(self.value, DECIMALS),
+            low=None if self.low is None else round(self.low, DECIMALS),
+            high=None if self.high is None else round(self.high, DECIMALS),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthClass:
+    """The sentences of like length in a test set: how many, and the F1 over them in percent."""
+
+    sentences: int
+    f1: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitScores:
+    """Scores by name on one set of sentences.
+
+    Of trees also `counts` (sentences scored, outputs repaired into a tree, sentences skipped
+    because the treebank has no word in them) and `lengths`: F1 by class of sentence length.
+    """
+
+    test_set: TestSet
+    scores: Mapping[str, Score]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    lengths: Mapping[str, LengthClass] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunScores:
+    """All that was scored of a run, by split."""
+
+    run: str
+    task: str
+    model: str
+    splits: Mapping[str, SplitScores]
+
+
+def write(path: Path, scores: RunScores) -> None:
+    """Write a run's scores."""
+    splits = {name: _plain(split) for name, split in scores.splits.items()}
+    _write(path, {"run": scores.run, "task": scores.task, "model": scores.model, "splits": splits})
+
+
+def write_metrics(path: Path, scores: RunScores) -> None:
+    """Write the scores' values and the counts alone, by split."""
+    splits = {
+        name: {metric: score.rounded().value for metric, score in split.scores.items()}
+        | dict(split.counts)
+        for name, split in scores.splits.items()
+    }
+    _write(path, splits)
+
+
+def read(path: Path) -> RunScores:
+    """A run's scores.
+
+    Raises:
+        ScoreError: the file is missing, or is not a file of scores.
+    """
+    data = read_json(path, _complaint)
+    if isinstance(data, dict) and isinstance(data.get("splits"), dict):
+        data["splits"] = {name: _named(split) for name, split in data["splits"].items()}
+    scores = shaped(RunScores, data, path, _complaint)
+    return replace(
+        scores,
+        splits={
+            split: replace(scored, scores=placed(scored.scores, f"{path.name}:{split}"))
+            for split, scored in scores.splits.items()
+        },
+    )
+
+
+_OTHERS = {"set": "test_set", "counts": "counts", "lengths": "lengths"}
+
+
+def _plain(split: SplitScores) -> dict[str, Any]:
+    """As it stands in the file: scores beside what is told of the sentences; no empty mapping."""
+    others = {key: plain(getattr(split, name)) for key, name in _OTHERS.items()}
+    scores = {name: plain(score.rounded()) for name, score in split.scores.items()}
+    return {key: value for key, value in others.items() if value} | scores
+
+
+def _named(split: Any) -> Any:
+    """The undoing of `_plain`, for whatever stands there."""
+    if not isinstance(split, dict):
+        return split
+    others = {name: split[key] for key, name in _OTHERS.items() if key in split}
+    return others | {"scores": {key: value for key, value in split.items() if key not in _OTHERS}}
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    write_atomically(path, text)
+
+
+def _complaint(path: Path, what: str) -> ScoreError:
+    return ScoreError(f"{path}: {what} Make it again: dvc repro -f score@{path.stem}.")
