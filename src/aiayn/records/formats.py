@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from aiayn.records import (
     checkpoints,
     circumstances,
+    comparison,
     history,
     illustrations,
     profiles,
@@ -22,6 +23,7 @@ FORMATS: Mapping[str, int] = {
     "history": history.FORMAT,
     "circumstances": circumstances.FORMAT,
     "scores": scores.FORMAT,
+    "comparison": comparison.FORMAT,
     "layers": profiles.LAYERS_FORMAT,
     "models": profiles.MODELS_FORMAT,
     "illustrations": illustrations.FORMAT,
