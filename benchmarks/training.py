@@ -21,11 +21,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from aiayn.compute.device import Device, open_device
+from aiayn.compute.processes import Processes
 from aiayn.config import Adam, Model, Training
-from aiayn.model.device import Device, open_device
 from aiayn.tokens.arrays import Side, TokenArrays
 from aiayn.training.job import Job
-from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 VOCABULARY = 8000

@@ -12,11 +12,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from aiayn import config
+from aiayn.compute.device import open_device
 from aiayn.decoding.text import read_sentences, translate, write_sentences
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.model.checkpoints import load_model, weights_for
-from aiayn.model.device import open_device
 from aiayn.tokens.bpe import Bpe
 
 

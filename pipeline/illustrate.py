@@ -8,13 +8,13 @@ import json
 from pathlib import Path
 
 from aiayn import config
+from aiayn.compute.device import open_device
 from aiayn.decoding.text import read_sentences, translate
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.illustrations.attention import head_statistics, sentence_maps
 from aiayn.illustrations.tables import FORMULAS, csv_text
 from aiayn.model.checkpoints import load_model
-from aiayn.model.device import open_device
 from aiayn.tokens.bpe import START, Bpe
 
 PAIRS = 32  # for the means of each head; decoders read the references

@@ -12,10 +12,10 @@ import torch
 from tqdm import tqdm
 
 from aiayn import config
+from aiayn.circumstances.machine import machine
+from aiayn.compute.device import open_device
 from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
-from aiayn.model.device import open_device
-from aiayn.model.machine import machine
 from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.profiling.layers import clock_layers, profile_layers
 

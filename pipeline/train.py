@@ -7,16 +7,16 @@ import argparse
 from pathlib import Path
 
 from aiayn import config
+from aiayn.circumstances.training import circumstances
+from aiayn.compute.device import open_device
+from aiayn.compute.processes import join_processes
 from aiayn.errors import one_line_errors
-from aiayn.model.device import open_device
 from aiayn.tokens.arrays import TokenArrays
 from aiayn.tracking.live import open_run
 from aiayn.tracking.names import RunIdentity, run_params
-from aiayn.training.circumstances import circumstances
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
 from aiayn.training.outputs import make_room, write_outputs
-from aiayn.training.processes import join_processes
 from aiayn.training.trainer import Trainer
 
 

@@ -16,8 +16,8 @@ from aiayn.files import write_atomically
 from aiayn.trees.linear import DUMMY, SYMBOL, restore
 
 if TYPE_CHECKING:
+    from aiayn.compute.device import Device
     from aiayn.config import Config
-    from aiayn.model.device import Device
     from aiayn.model.transformer import Transformer
     from aiayn.tokens.bpe import Bpe
     from aiayn.trees.tree import Tree
@@ -171,8 +171,8 @@ def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
         ConfigError: params.yaml has no such run.
         CheckpointError: the run has no weights yet.
     """
+    from aiayn.compute.device import open_device
     from aiayn.model.checkpoints import load_model, weights_for
-    from aiayn.model.device import open_device
     from aiayn.tokens.bpe import Bpe
 
     row = params.model_of(name)

@@ -18,10 +18,10 @@ import yaml
 
 from aiayn import config
 from aiayn.command import main
+from aiayn.compute.device import open_device
 from aiayn.config import Decoding, Model
 from aiayn.decoding.text import translate
 from aiayn.model.checkpoints import load_model, save_tensors
-from aiayn.model.device import open_device
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import Bpe, train_bpe
 from aiayn.trees.reading import read_tree

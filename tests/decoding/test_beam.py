@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from aiayn.compute.device import Device
 from aiayn.config import Decoding, Model
 from aiayn.decoding import beam
 from aiayn.decoding.beam import Hypothesis, beam_search, length_penalty
-from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import END, PAD, START
 

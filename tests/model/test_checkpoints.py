@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from aiayn.compute.device import Device
 from aiayn.config import Model
 from aiayn.errors import CheckpointError
 from aiayn.model.checkpoints import (
@@ -18,7 +19,6 @@ from aiayn.model.checkpoints import (
     load_tensors,
     save_tensors,
 )
-from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 
 CPU = Device(torch.device("cpu"), "float32")

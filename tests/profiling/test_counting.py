@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from aiayn.errors import ProfileError
-from aiayn.model.restricted import RestrictedSelfAttention
+from aiayn.layer_types.restricted import RestrictedSelfAttention
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
 from aiayn.profiling.growth import exponents
 from aiayn.profiling.layer_types import LAYER_TYPES, Sizes

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
+from aiayn.compute.device import Device
+from aiayn.compute.processes import Processes
 from aiayn.config import Adam, Model, Training
-from aiayn.model.device import Device
 from aiayn.tokens.arrays import Side, TokenArrays
 from aiayn.training.job import Job
-from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 SETTINGS = Training(

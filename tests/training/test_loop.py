@@ -103,10 +103,10 @@ def load(name, path):
 import torch
 from dataclasses import replace
 top, here = load("top", {tests!r} + "/conftest.py"), load("here", {tests!r} + "/training/conftest.py")
-from aiayn.model.device import Device
+from aiayn.compute.device import Device
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
-from aiayn.training.processes import Processes, join_processes
+from aiayn.compute.processes import Processes, join_processes
 from aiayn.training.trainer import Trainer
 torch.set_num_threads(1)
 with join_processes("cpu") as processes:

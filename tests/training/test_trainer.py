@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from aiayn.compute.device import Device
+from aiayn.compute.processes import Processes
 from aiayn.errors import ConfigError, DataError
-from aiayn.model.device import Device
 from aiayn.training.job import Job
-from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 Make = Callable[..., Trainer]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from aiayn.compute.device import Device
 from aiayn.config import Decoding
-from aiayn.model.device import Device
 from aiayn.model.transformer import Memory, Transformer
 from aiayn.tokens.bpe import END, PAD, START
 

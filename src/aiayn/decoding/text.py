@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from aiayn.compute.device import Device
 from aiayn.config import Decoding
 from aiayn.decoding.beam import beam_search
 from aiayn.errors import DataError
-from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import END, Bpe
 

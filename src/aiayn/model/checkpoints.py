@@ -12,10 +12,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from aiayn.compute.device import Device
 from aiayn.config import Model
 from aiayn.errors import CheckpointError
 from aiayn.files import write_atomically
-from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 
 # one entry, because safetensors writes several in no fixed order

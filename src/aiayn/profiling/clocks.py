@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from aiayn.model.device import Device
+from aiayn.compute.device import Device
 
 REPEATS = 3
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
+from aiayn.compute.device import Device
 from aiayn.config import LayerSizes, Profiling
 from aiayn.errors import ProfileError
-from aiayn.model.device import Device
 from aiayn.profiling.chains import longest_chain
 from aiayn.profiling.clocks import clock
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from aiayn.model.convolutional import DilatedConvolution
-from aiayn.model.recurrent import Recurrence
+from aiayn.layer_types.convolutional import DilatedConvolution
+from aiayn.layer_types.recurrent import Recurrence
 from aiayn.profiling.layer_types import LAYER_TYPES, Sizes
 from aiayn.profiling.reachability import dependence
 

@@ -1,1 +1,1 @@
-"""Training (section 5): loss, schedule, checkpoints, processes, the loop."""
+"""Training (section 5): loss, schedule, checkpoints, the loop."""

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import aiayn
+from aiayn.compute.device import Device
 from aiayn.config import Model, Training
 from aiayn.errors import DataError
-from aiayn.model.device import Device
 from aiayn.tokens.arrays import MANIFEST
 
 # what changes neither the weights nor the history
 WITHOUT_EFFECT = ("launcher", "device", "precision")
-CODE = ("tokens", "model", "training")
+CODE = ("compute", "model", "tokens", "training")
 
 
 @dataclass(frozen=True)

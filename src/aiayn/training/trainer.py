@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from aiayn.compute.device import Device
+from aiayn.compute.processes import Processes
 from aiayn.model.checkpoints import load_tensors, save_tensors
-from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.arrays import TokenArrays
 from aiayn.tokens.batching import BatchPlan, MicroBatch, fill, sequential_batches
@@ -24,7 +25,6 @@ from aiayn.tokens.bpe import PAD, START
 from aiayn.training.flat import FlatParameters
 from aiayn.training.job import Job
 from aiayn.training.loss import smoothed_cross_entropy
-from aiayn.training.processes import Processes
 from aiayn.training.schedule import learning_rate
 
 VALIDATION_TOKENS = 4096  # in a batch; changes no number beyond the order of summation

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional
 
-from aiayn.model.convolutional import Convolution, DilatedConvolution, SeparableConvolution
-from aiayn.model.recurrent import GatedRecurrence, Recurrence
-from aiayn.model.restricted import RestrictedSelfAttention
+from aiayn.layer_types.convolutional import Convolution, DilatedConvolution, SeparableConvolution
+from aiayn.layer_types.recurrent import GatedRecurrence, Recurrence
+from aiayn.layer_types.restricted import RestrictedSelfAttention
 
 
 @settings(deadline=None, max_examples=25)

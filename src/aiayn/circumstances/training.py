@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from aiayn.model.machine import machine
+from aiayn.circumstances.machine import machine
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
 

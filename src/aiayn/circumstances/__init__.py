@@ -1,0 +1,1 @@
+"""What may differ between two identical runs: when, where, how fast. It watches, never steers."""

@@ -1,0 +1,1 @@
+"""The layers that table 1 compares self-attention with (section 4)."""
