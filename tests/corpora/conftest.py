@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from aiayn.config import Catalogue, Cleaning, Corpus, Download, Side, Text
-from aiayn.config.typed import build
+from aiayn.typed import build
 
 REPOSITORY = Path(__file__).parents[2]
 NO_RULES = Cleaning(

@@ -14,7 +14,7 @@ from aiayn import config
 from aiayn.config import Catalogue
 
 REPOSITORY = Path(__file__).parents[2]
-NAMES = ("multi30k", "treebank_sample", "wmt14", "wsj")
+NAMES = ("genia", "multi30k", "treebank_sample", "wmt14", "wsj")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -36,11 +36,22 @@ def test_downloads_are_complete_and_used(catalogue: Callable[[str], Catalogue], 
         assert download.url.startswith(("https://", "http://www.statmt.org/"))
         assert download.licence
     used = {
-        part.download
+        download
         for corpus in entries.corpora.values()
         for part in [*(corpus.sides or {}).values(), *filter(None, [corpus.treebank])]
+        for download in (part.download, getattr(part, "division", None))
     }
     assert used - {None} == set(entries.downloads)
+
+
+def test_genia_has_the_mirrors_checksums_and_sizes(
+    catalogue: Callable[[str], Catalogue], multi30k_mirror: Path
+) -> None:
+    listed = (multi30k_mirror / "README.md").read_text()
+    for download in catalogue("genia").downloads.values():
+        path = download.url.removeprefix("https://")
+        assert f"| {path} | {download.checksum.removeprefix('sha256:')} |" in listed
+        assert (multi30k_mirror / path).stat().st_size == download.bytes
 
 
 def test_multi30k_has_the_mirrors_checksums_and_sizes(

@@ -54,6 +54,9 @@ def _check_treebank(key: str, treebank: Treebank, catalogue: Catalogue) -> None:
     )
     if treebank.download is not None:
         _known(treebank.download, catalogue.downloads, key, "download")
+    if treebank.division is not None:
+        _known(treebank.division, catalogue.downloads, f"{key}.division", "download")
+        _require(treebank.download is not None, f"{key}.division", "needs a download to divide")
     _require(bool(treebank.files), f"{key}.files", "is empty")
 
 

@@ -41,15 +41,18 @@ class Grammar:
 
 @dataclass(frozen=True, kw_only=True)
 class Treebank:
-    """Bracketed trees: those of `files` in a downloaded zip archive, or in a folder of the user's.
+    """Trees: those of `files` in a downloaded zip or tar archive, or in a folder of the user's.
 
     `folder` names an environment variable that holds the folder's path, so that no path of a
     machine stands in the parameters. `files` are glob patterns; files are read in order of name.
+    `division` is a download too: a file's number a line, leading zeros apart; of an archive, these
+    files alone are read, in this order.
     """
 
     download: str | None = None
     folder: str | None = None
     files: tuple[str, ...]
+    division: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

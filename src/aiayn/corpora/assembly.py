@@ -79,8 +79,9 @@ def _downloads(
     for corpus in (catalogue.corpora[name] for name in corpora):
         if corpus.sides is not None:
             names |= dict.fromkeys(corpus.sides[language].download for language in languages)
-        elif corpus.treebank is not None and corpus.treebank.download is not None:
-            names[corpus.treebank.download] = None
+        elif corpus.treebank is not None:
+            parts = (corpus.treebank.download, corpus.treebank.division)
+            names |= dict.fromkeys(part for part in parts if part is not None)
     return list(names)
 
 

@@ -1,39 +1,55 @@
-"""Trees out of a treebank's files: in a folder that the user has licensed, or in a zip archive."""
+"""Trees out of a treebank's files: in a folder that the user has licensed, or in a zip or tar."""
 
 from __future__ import annotations
 
 import io
 import os
+import tarfile
 import zipfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import IO
 
 from aiayn.config import Treebank
-from aiayn.corpora.archives import describe
+from aiayn.corpora.archives import TAR_ENDINGS, describe, lines
 from aiayn.errors import DataError
+from aiayn.trees.genia import read_genia
 from aiayn.trees.reading import read_trees
 from aiayn.trees.tree import Tree
 
+File = tuple[str, IO[bytes]]  # how messages name it, and its content
+
 
 def treebank_trees(name: str, treebank: Treebank, files: Mapping[str, Path]) -> Iterator[Tree]:
-    """Every tree of a treebank's files, which are read in order of their names, one at a time.
+    """Every tree of a treebank's files, one at a time. Files are read in order of their names, or
+    as the treebank's division lists them; `.xml` is GENIA's, all others hold bracketed trees.
 
     Args:
         name: of the corpus, for messages.
         treebank: which files of which archive or folder.
         files: a local path for each download.
     Raises:
-        DataError: the folder is not named or not there, no file matches a pattern, or a file is not
-            UTF-8 or holds something else than trees.
+        DataError: the folder is not named or not there, no file matches a pattern, the division
+            lists a file that is not there, or a file is damaged, not UTF-8 or holds something else
+            than trees.
     """
-    if treebank.download is not None:
-        yield from _zipped(name, treebank, files[treebank.download])
+    if treebank.download is None:
+        opened = _unpacked(name, treebank)
     else:
-        yield from _unpacked(name, treebank)
+        archive = files[treebank.download]
+        listed = files[treebank.division] if treebank.division is not None else None
+        is_tar = archive.name.endswith(TAR_ENDINGS)
+        opened = (_tarred if is_tar else _zipped)(name, treebank, archive, listed)
+    for place, stream in opened:
+        if place.endswith(".xml"):
+            yield from read_genia(stream.read(), place)
+        else:
+            yield from _bracketed(stream, place)
 
 
-def _unpacked(name: str, treebank: Treebank) -> Iterator[Tree]:
+def _unpacked(name: str, treebank: Treebank) -> Iterator[File]:
     variable = treebank.folder or ""
     expected = f"it must hold {', '.join(treebank.files)}"
     given = os.environ.get(variable)
@@ -49,26 +65,59 @@ def _unpacked(name: str, treebank: Treebank) -> Iterator[Tree]:
         str(p.relative_to(folder)): p for pattern in treebank.files for p in folder.glob(pattern)
     }
     for path in _matched(name, treebank, sorted(paths), str(folder)):
-        with paths[path].open(encoding="utf-8") as file:
-            yield from _trees(file, str(paths[path]))
+        with paths[path].open("rb") as file:
+            yield str(paths[path]), file
 
 
-def _zipped(name: str, treebank: Treebank, archive: Path) -> Iterator[Tree]:
+def _zipped(name: str, treebank: Treebank, archive: Path, listed: Path | None) -> Iterator[File]:
     try:
         with zipfile.ZipFile(archive) as opened:
-            for member in _matched(name, treebank, sorted(opened.namelist()), str(archive)):
+            members = _matched(name, treebank, sorted(opened.namelist()), str(archive))
+            for member in _divided(name, members, listed):
                 with opened.open(member) as stream:
-                    text = io.TextIOWrapper(stream, encoding="utf-8")
-                    yield from _trees(text, describe(archive, member))
+                    yield describe(archive, member), stream
     except zipfile.BadZipFile as error:
         raise DataError(f"{archive}: damaged ({error}). Replace it with an intact copy.") from error
 
 
-def _trees(lines: io.TextIOBase, place: str) -> Iterator[Tree]:
+def _tarred(name: str, treebank: Treebank, archive: Path, listed: Path | None) -> Iterator[File]:
+    """A tar has no index: what matches is read into memory at once."""
+    contents: dict[str, bytes] = {}
     try:
-        yield from read_trees(lines, place)
+        with tarfile.open(archive) as opened:
+            for entry in opened:
+                stream = opened.extractfile(entry) if entry.isreg() else None
+                if stream and any(_matches(entry.name, pattern) for pattern in treebank.files):
+                    contents[entry.name] = stream.read()
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        raise DataError(f"{archive}: damaged ({error}). Replace it with an intact copy.") from error
+    members = _matched(name, treebank, sorted(contents), str(archive))
+    for member in _divided(name, members, listed):
+        yield describe(archive, member), io.BytesIO(contents[member])
+
+
+def _bracketed(stream: IO[bytes], place: str) -> Iterator[Tree]:
+    try:
+        with io.TextIOWrapper(stream, encoding="utf-8") as text:
+            yield from read_trees(text, place)
     except UnicodeDecodeError as error:
         raise DataError(f"{place}: not UTF-8 at byte {error.start}. Convert the file.") from error
+
+
+def _divided(name: str, members: Iterable[str], listed: Path | None) -> list[str]:
+    """The members that a division lists, in its order; all of them where there is none. Raises
+    DataError for one that it lists and that is not there."""
+    if listed is None:
+        return list(members)
+    by_number = {PurePosixPath(member).stem.lstrip("0"): member for member in members}
+    wanted = [line.decode("utf-8", "replace").strip() for line in lines(listed)]
+    for number in wanted:
+        if number.lstrip("0") not in by_number:
+            raise DataError(
+                f"corpus {name}: {listed} lists {number}, and the treebank has no such file. "
+                "Replace the list, or the treebank."
+            )
+    return [by_number[number.lstrip("0")] for number in wanted]
 
 
 def _matched(name: str, treebank: Treebank, names: list[str], place: str) -> list[str]:
