@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aiayn.errors import CheckpointError
 from aiayn.records.json_files import parse_json, plain, shaped
@@ -23,7 +24,7 @@ class Weights:
     """
 
     run: str
-    model: Mapping[str, int | float | str]
+    model: Mapping[str, Any]
     seed: int
     max_length: int
     step: int

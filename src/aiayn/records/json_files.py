@@ -1,7 +1,7 @@
 """JSON files of typed records: written as the record stands, read without tolerance.
 
-A field that is None is left out of the file. A field `source` is no part of it either: it tells
-where in the file a figure stands, FILE:KEY.KEY, and is filled by `placed` after reading.
+A field that is None is left out of the file. A field that does not count in comparisons is no part
+of it either: it tells where in the file a figure stands, FILE:KEY.KEY, and `placed` fills it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from aiayn.errors import AiaynError
 from aiayn.typed import MismatchError, build
 
 T = TypeVar("T")
-
-SOURCE = "source"
 
 Complaint = Callable[[Path, str], AiaynError]
 """The error of a kind of file, from its path and a sentence that tells what is wrong with it."""
@@ -70,7 +68,7 @@ def shaped(kind: type[T], data: Any, path: Path, complaint: Complaint, key: str 
 def plain(record: Any) -> Any:
     """A record as plain data: what stands in the file."""
     if is_dataclass(record):
-        held = {f.name: getattr(record, f.name) for f in fields(record) if f.name != SOURCE}
+        held = {f.name: getattr(record, f.name) for f in fields(record) if f.compare}
         return {name: plain(value) for name, value in held.items() if value is not None}
     if isinstance(record, Mapping):
         return {key: plain(value) for key, value in record.items()}
@@ -80,15 +78,17 @@ def plain(record: Any) -> Any:
 
 
 def placed(record: T, place: str) -> T:
-    """The record, in which every `source` says where it stands.
+    """The record, each part of which says where it stands if it has a field for that.
 
     Args:
         place: of the whole record; a file's name and a colon.
     """
     if is_dataclass(record) and not isinstance(record, type):
-        held = {f.name: getattr(record, f.name) for f in fields(record)}
-        changes = {n: placed(value, _below(place, n)) for n, value in held.items() if n != SOURCE}
-        return replace(record, **changes, **({SOURCE: place} if SOURCE in held else {}))
+        changes = {
+            f.name: placed(getattr(record, f.name), _below(place, f.name)) if f.compare else place
+            for f in fields(record)
+        }
+        return replace(record, **changes)
     if isinstance(record, Mapping):
         return MappingProxyType(  # type: ignore[return-value]
             {key: placed(value, _below(place, key)) for key, value in record.items()}

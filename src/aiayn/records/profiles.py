@@ -100,19 +100,35 @@ class Paths:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayersProfile:
-    """Table 1, measured. Mappings go by layer type or kind of stack.
-
-    `fixed` is what the other sizes are while one of them varies. `maps` tell by number of layers
-    (layers1...) which outputs depend on which inputs, a row of 0 and 1 each; `map_sizes` are the
-    kernel and the neighbourhood there.
-    """
+class _Layers:
+    """Mappings go by layer type or kind of stack. `fixed` is what the other sizes are while one of
+    them varies."""
 
     heads: int
     fixed: LayerSizes
     counts: Mapping[str, Counts]
     chains: Mapping[str, Chain]
     paths: Mapping[str, Paths]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LayersFile(_Layers):
+    """As it lies: the sizes of the maps stand among them."""
+
+    maps: Mapping[str, Any]
+
+
+_MAP_SIZES = ("k", "r")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayersProfile(_Layers):
+    """Table 1, measured.
+
+    `maps` tell by kind of stack and number of layers (layers1...) which outputs depend on which
+    inputs, a row of 0 and 1 each; `map_sizes` are the kernel k and the neighbourhood r there.
+    """
+
     map_sizes: Mapping[str, int]
     maps: Mapping[str, Mapping[str, tuple[str, ...]]]
 
@@ -167,13 +183,25 @@ def read_layers(path: Path) -> LayersProfile:
     Raises:
         ProfileError: the file is missing, or is not a profile of layers.
     """
-    data = read_json(path, _complaint)
-    if isinstance(data, dict) and isinstance(data.get("maps"), dict):
-        for size in ("k", "r"):
-            if size not in data["maps"]:
-                raise _complaint(path, f"maps.{size} is missing.")
-        data["map_sizes"] = {size: data["maps"].pop(size) for size in ("k", "r")}
-    return placed(shaped(LayersProfile, data, path, _complaint), f"{path.name}:")
+    file = shaped(_LayersFile, read_json(path, _complaint), path, _complaint)
+    for size in _MAP_SIZES:
+        if size not in file.maps:
+            raise _complaint(path, f"maps.{size} is missing.")
+    stacks = {name: maps for name, maps in file.maps.items() if name not in _MAP_SIZES}
+    of_stacks: Any = Mapping[str, Mapping[str, tuple[str, ...]]]
+    profile = LayersProfile(
+        heads=file.heads,
+        fixed=file.fixed,
+        counts=file.counts,
+        chains=file.chains,
+        paths=file.paths,
+        map_sizes={
+            size: shaped(int, file.maps[size], path, _complaint, f"maps.{size}")
+            for size in _MAP_SIZES
+        },
+        maps=shaped(of_stacks, stacks, path, _complaint, "maps"),
+    )
+    return placed(profile, f"{path.name}:")
 
 
 def write_models(path: Path, profile: ModelsProfile) -> None:

@@ -112,35 +112,53 @@ def read(path: Path) -> RunScores:
     Raises:
         ScoreError: the file is missing, or is not a file of scores.
     """
-    data = read_json(path, _complaint)
-    if isinstance(data, dict) and isinstance(data.get("splits"), dict):
-        data["splits"] = {name: _named(split) for name, split in data["splits"].items()}
-    scores = shaped(RunScores, data, path, _complaint)
-    return replace(
-        scores,
+    file = shaped(_File, read_json(path, _complaint), path, _complaint)
+    splits = {name: _split(entry, f"splits.{name}", path) for name, entry in file.splits.items()}
+    return RunScores(
+        run=file.run,
+        task=file.task,
+        model=file.model,
         splits={
-            split: replace(scored, scores=placed(scored.scores, f"{path.name}:{split}"))
-            for split, scored in scores.splits.items()
+            name: replace(split, scores=placed(split.scores, f"{path.name}:{name}"))
+            for name, split in splits.items()
         },
     )
 
 
-_OTHERS = {"set": "test_set", "counts": "counts", "lengths": "lengths"}
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    """A file of scores as it lies: a split's scores stand beside what is told of its sentences."""
+
+    run: str
+    task: str
+    model: str
+    splits: Mapping[str, Mapping[str, Any]]
+
+
+_SET, _COUNTS, _LENGTHS = "set", "counts", "lengths"
 
 
 def _plain(split: SplitScores) -> dict[str, Any]:
-    """As it stands in the file: scores beside what is told of the sentences; no empty mapping."""
-    others = {key: plain(getattr(split, name)) for key, name in _OTHERS.items()}
+    """As it stands in the file; no empty mapping."""
+    others = {_SET: split.test_set, _COUNTS: split.counts, _LENGTHS: split.lengths}
     scores = {name: plain(score.rounded()) for name, score in split.scores.items()}
-    return {key: value for key, value in others.items() if value} | scores
+    return {key: plain(value) for key, value in others.items() if value} | scores
 
 
-def _named(split: Any) -> Any:
-    """The undoing of `_plain`, for whatever stands there."""
-    if not isinstance(split, dict):
-        return split
-    others = {name: split[key] for key, name in _OTHERS.items() if key in split}
-    return others | {"scores": {key: value for key, value in split.items() if key not in _OTHERS}}
+def _split(entry: Mapping[str, Any], key: str, path: Path) -> SplitScores:
+    """The undoing of `_plain`."""
+    if _SET not in entry:
+        raise _complaint(path, f"{key}.{_SET} is missing.")
+
+    def part(kind: Any, name: str) -> Any:
+        return shaped(kind, entry.get(name, {}), path, _complaint, f"{key}.{name}")
+
+    return SplitScores(
+        test_set=part(TestSet, _SET),
+        scores={name: part(Score, name) for name in entry if name not in (_SET, _COUNTS, _LENGTHS)},
+        counts=part(Mapping[str, int], _COUNTS),
+        lengths=part(Mapping[str, LengthClass], _LENGTHS),
+    )
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
