@@ -115,11 +115,16 @@ def test_imports_point_one_way(name: str) -> None:
         assert outside <= allowed, f"{path} reaches up or across"
 
 
-@pytest.mark.parametrize("name", ["scoring", "report", "corpora", "tracking"])
+@pytest.mark.parametrize("name", ["records", "scoring", "report", "corpora", "tracking"])
 def test_no_torch(name: str) -> None:
     for reached_room in reached(name):
         for path in files(reached_room):
             assert not [n for n in imports(path) if n.split(".")[0] == "torch"], path
+
+
+def test_records_need_no_scoring_library() -> None:
+    for path in files("records"):
+        assert "sacrebleu" not in {n.split(".")[0] for n in imports(path)}, path
 
 
 def test_only_tracking_imports_mlflow() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from aiayn.errors import ScoreError
+from aiayn.records import places
 from aiayn.records.comparison import (
     Comparison,
     Effect,
@@ -24,7 +25,7 @@ from aiayn.records.comparison import (
 from aiayn.records.scores import TestSet
 from aiayn.records.text import Part
 
-GOLDEN = Path(__file__).with_name("golden") / "table_3.json"
+GOLDEN = Path(__file__).with_name("golden") / places.TABLE_3
 COMPARISON = Comparison(
     task="en-de",
     base="brief",
