@@ -100,6 +100,8 @@ def wmt14(clone: Any, shared: Callable[[str], Path]) -> Any:
             with file.open("rb") as content:
                 digest = hashlib.file_digest(content, "sha256").hexdigest()
             overrides.append(f"catalogue.downloads.{name}.checksum=sha256:{digest}")
+            if "bytes" in download:
+                overrides.append(f"catalogue.downloads.{name}.bytes={file.stat().st_size}")
     clone.compose("scale=wmt14", *overrides)
     run_stages(clone, *DATA_STAGES, item="en-de", AIAYN_MIRROR=str(mirror))
     return clone
