@@ -21,7 +21,7 @@ $(READY): pyproject.toml constraints.txt
 
 # how many runs to train side by side: as many as the machine's cores carry, where a scale says how
 # many threads each may have; else one after the other
-JOBS ?= $$(python -c 'import os, yaml; t = yaml.safe_load(open("params.yaml"))["training"]["threads"]; print(max(1, (os.cpu_count() or 1) // t) if t else 1)')
+JOBS ?= $$(python -c 'import os, yaml; t = yaml.safe_load(open("params.yaml"))["machine"]["threads"]; print(max(1, (os.cpu_count() or 1) // t) if t else 1)')
 
 repro: $(READY) ## run the whole graph with the parameters in force (demo scale: minutes on a laptop)
 	dvc repro --glob 'encode@*'

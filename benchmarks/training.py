@@ -35,6 +35,8 @@ SMALL = Model(
     d_model=256,
     d_ff=1024,
     h=4,
+    d_k=64,
+    d_v=64,
     P_drop=0.1,
     eps_ls=0.1,
     steps=1,
@@ -43,9 +45,7 @@ SMALL = Model(
 )
 MODELS = {"small": SMALL, "base": replace(SMALL, N=6, d_model=512, d_ff=2048, h=8)}
 TRAINING = Training(
-    launcher="python", device="cpu", precision="float32",
-        threads=None, batch_tokens=2048, micro_batches=1,
-    max_length=256, warmup_steps=4000, learning_rate_scale=1.0,
+    batch_tokens=2048, micro_batches=1, max_length=256, warmup_steps=4000, learning_rate_scale=1.0,
     adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9), checkpoint_steps=1,
     validation_steps=1, log_steps=1,
 )  # fmt: skip

@@ -28,9 +28,9 @@ def main() -> None:
     params = config.load()
     run, row = params.run(name), params.model_of(name)
     task, text = params.task(run.task), Path("data/text", run.task)
-    settings = params.training
+    machine = params.machine
     device = open_device(
-        settings.device, settings.precision, d_model=row.d_model, threads=settings.threads
+        machine.device, machine.precision, d_model=row.d_model, threads=machine.threads
     )
     bpe = Bpe(Path("data/bpe", run.task, "model.model"))
     splits = params.splits_of(name)

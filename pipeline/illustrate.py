@@ -26,9 +26,9 @@ def main() -> None:
     params = config.load()
     name, sentence = params.illustrations.run, params.illustrations.sentence
     row, task = params.model_of(name), params.run(name).task
-    settings, text = params.training, Path("data/text", task)
+    machine, text = params.machine, Path("data/text", task)
     device = open_device(
-        settings.device, settings.precision, d_model=row.d_model, threads=settings.threads
+        machine.device, machine.precision, d_model=row.d_model, threads=machine.threads
     )
     bpe = Bpe(Path("data/bpe", task, "model.model"))
     model = load_model(Path("models", name, "averaged.safetensors"), row, bpe.size, device)

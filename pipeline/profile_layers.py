@@ -26,7 +26,7 @@ def main() -> None:
     params = config.load()
     spec = params.profiling
     begun = time.perf_counter()
-    device = open_device(params.training.device, "float32", d_model=spec.clocks.d[0])
+    device = open_device(params.machine.device, "float32", d_model=spec.clocks.d[0])
     layers = profile_layers(spec)
     total = len(LAYER_TYPES) * len(spec.clocks.n)
     with tqdm(desc="clock layers", total=total, disable=None) as progress:

@@ -11,6 +11,7 @@ from aiayn.circumstances.training import circumstances
 from aiayn.compute.device import open_device
 from aiayn.compute.processes import join_processes
 from aiayn.errors import one_line_errors
+from aiayn.launcher import hand_over
 from aiayn.tokens.arrays import TokenArrays
 from aiayn.tracking.live import open_run
 from aiayn.tracking.names import RunIdentity, run_params
@@ -27,14 +28,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, help="default: the run's own, in params.yaml")
     arguments = parser.parse_args()
     params = config.load()
-    run = params.run(arguments.run)
-    model = params.models[run.model]
+    machine = params.machine
+    hand_over(params.launcher)
+    run, model = params.run(arguments.run), params.model_of(arguments.run)
     seed = run.seed if arguments.seed is None else arguments.seed
     tokens = Path("data/tokens", run.task)
-    with join_processes(params.training.device) as processes:
+    with join_processes(machine.device) as processes:
         device = open_device(
-            params.training.device, params.training.precision,
-            d_model=model.d_model, threads=params.training.threads,
+            machine.device, machine.precision, d_model=model.d_model, threads=machine.threads,
             local_rank=processes.local_rank,
         )  # fmt: skip
         job = Job.of(arguments.run, model, params.training, seed, tokens)

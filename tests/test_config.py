@@ -78,13 +78,17 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("profiling/counts/d", [64, 100, 128, 256], "profiling.counts.d must be multiples of profiling.heads, 8."),
         ("profiling/clocks/n", [1], "profiling.clocks.n must be above 1."),
         ("profiling/sentence_pieces", 0, "profiling.sentence_pieces is 0; it must be above 0."),
-        ("training/device", "gpu", "training.device must be one of auto, cpu, cuda, not 'gpu'."),
-        ("training/launcher", " ", "training.launcher is empty; write python."),
+        ("machine/device", "gpu", "machine.device must be one of auto, cpu, cuda, not 'gpu'."),
+        ("machine/threads", 0, "machine.threads is 0; it must be above 0."),
+        ("launcher/command", " ", "launcher.command is empty; write null, or a command like torchrun."),
+        ("launcher/command", "torchrun '", "launcher.command cannot be read: No closing quotation."),
         ("training/batch_tokens", 100, "too small for one sentence of max_length"),
         ("training/adam", 3, "training.adam must be a mapping, not 3."),
         ("models/base/P_drop", 1.0, "models.base.P_drop must be at least 0 and below 1."),
         ("models/base/P_drop", "0.1", "models.base.P_drop must be a number, not '0.1'."),
-        ("models/base/d_model", 63, "models.base.d_model must be even"),
+        ("models/A_h1/d_model", 63, "models.A_h1.d_model must be even"),
+        ("models/base/h", 0, "models.base.h is 0; it must be above 0."),
+        ("models/base/h", "8", "models.base.h must be a whole number, not '8'."),
         ("models/base/h", 6, "models.base.h is 6, which does not divide d_model 64. Use"),
         ("models/base/positions", "rotary", "models.base.positions must be one of sinusoid, learned"),
         ("runs/en-de.base/model", "bsae", "names the model 'bsae', which does not exist. Did you mean base?"),
@@ -96,8 +100,10 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides, a grammar or a treebank."),
         ("catalogue/corpora/demo-dev", {"treebank": {"files": ["*"]}}, "demo-dev.treebank needs download or folder."),
         ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": []}}, "demo-dev.treebank.files is empty."),
-        ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"]}}, "tasks.en-de.text.leaves is needed to read demo-dev."),
-        ("tasks/en-de/metric", "bracket_f1", "tasks.en-de needs text.leaves for bracket_f1, else not."),
+        ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"]}}, "tasks.en-de.text reads demo-dev, whose trees are for parsing."),
+        ("tasks/en-de/kind", "parsing", "tasks.en-de.text.leaves is needed for parsing: tags or dummy."),
+        ("tasks/parsing/kind", "translation", "tasks.parsing.text.leaves is for parsing, not translation."),
+        ("tasks/en-de/kind", "parse", "tasks.en-de.kind must be one of translation, parsing, not 'parse'."),
         ("tasks/parsing/bpe/symbols", ..., "tasks.parsing.bpe.symbols must be target."),
         ("tasks/parsing/text/leaves", "words", "tasks.parsing.text.leaves must be one of tags, dummy, not 'words'."),
     ],
@@ -127,7 +133,7 @@ def test_d_k_and_d_v_free_h_of_d_model(params: Params, tmp_path: Path) -> None:
     file = tmp_path / "params.yaml"
     file.write_text(yaml.safe_dump(changed))
     model = config.load(file).models["base"]
-    assert (model.key_width, model.value_width) == (5, 7)
+    assert (model.d_k, model.d_v) == (5, 7)
 
 
 def test_unknown_run_names_the_nearest(root: Path) -> None:

@@ -85,7 +85,7 @@ def _print(lines: Iterable[str]) -> None:
 
 def _translate(parsed: argparse.Namespace) -> list[str]:
     params = config.load()
-    if params.task(params.run(parsed.run).task).metric != "bleu":
+    if params.task_of(parsed.run).kind != "translation":
         raise ConfigError(f"{parsed.run} does not translate, it parses: aiayn parse {parsed.run}")
     return _decode(params, parsed, _sentences(parsed.text, parsed.input))
 
@@ -93,7 +93,7 @@ def _translate(parsed: argparse.Namespace) -> list[str]:
 def _parse(parsed: argparse.Namespace) -> list[str]:
     """A bracketed tree over each sentence's words; an empty line for an empty sentence."""
     params = config.load()
-    if params.task(params.run(parsed.run).task).metric != "bracket_f1":
+    if params.task_of(parsed.run).kind != "parsing":
         raise ConfigError(
             f"{parsed.run} does not parse, it translates: aiayn translate {parsed.run}"
         )
@@ -183,9 +183,9 @@ def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
             f"{weights}: the run {name} has no weights yet. Make them: dvc repro average@{name}, "
             "or, if they were made elsewhere: dvc pull."
         )
-    settings = params.training
+    machine = params.machine
     device = open_device(
-        settings.device, settings.precision, d_model=row.d_model, threads=settings.threads
+        machine.device, machine.precision, d_model=row.d_model, threads=machine.threads
     )
     bpe = Bpe(Path("data/bpe", params.run(name).task, "model.model"))
     return load_model(weights, row, bpe.size, device), bpe, device

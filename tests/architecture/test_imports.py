@@ -22,6 +22,7 @@ ROOMS = (
     "files",
     "records",
     "paper",
+    "launcher",
     "trees",
     "corpora",
     "tokens",
@@ -42,6 +43,7 @@ GROUND = {"errors", "typed", "config", "files", "records"}
 APART = {
     "records": {"errors", "typed", "files"},
     "paper": {"config"},
+    "launcher": {"errors", "config"},
     "trees": {"errors"},
     "compute": GROUND,
     "model": GROUND | {"compute"},
@@ -53,7 +55,7 @@ APART = {
 }
 
 # what only carries: a changed line here changes no output's bytes
-CARRIERS = {"src/aiayn/records", "src/aiayn/typed.py"}
+CARRIERS = {"src/aiayn/launcher.py", "src/aiayn/records", "src/aiayn/typed.py"}
 # rooms that watch and never steer: they cannot change what these stages write, but when and where
 WATCHERS = {"train": {"circumstances", "tracking"}, "profile_layers": {"circumstances"}}
 # of profiling, the models alone read the paper's rows

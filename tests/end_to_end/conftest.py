@@ -47,6 +47,7 @@ catalogue:
 
 tasks:
   en-de:
+    kind: translation
     text:
       source: en
       target: de
@@ -62,7 +63,6 @@ tasks:
         duplicates: true
     bpe: {vocabulary: 450, normalization: identity}
     decoding: {beam: 4, alpha: 0.6, extra_length: 10}
-    metric: bleu
 
 models:
   base: &base {N: 1, d_model: 32, d_ff: 64, h: 2, P_drop: 0.1, eps_ls: 0.1, steps: 60, positions: sinusoid, average: 2}

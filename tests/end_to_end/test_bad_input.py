@@ -218,9 +218,9 @@ def test_a_run_that_does_not_exist(project: Any, stage: str) -> None:
 
 @pytest.mark.parametrize("stage", ["train", "decode"])
 def test_a_gpu_where_there_is_none(project: Any, stage: str) -> None:
-    project.set("training", "device", value="cuda")
+    project.set("machine", "device", value="cuda")
     complaint = project.complaint(stage, RUN, CUDA_VISIBLE_DEVICES="")
-    assert complaint.startswith("TrainingError: params.yaml: training.device is cuda, but ")
+    assert complaint.startswith("TrainingError: params.yaml: machine.device is cuda, but ")
     assert "Set it to auto or cpu" in complaint
 
 

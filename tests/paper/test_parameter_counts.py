@@ -44,7 +44,7 @@ def count(row: Model) -> int:
 
 
 def formula(row: Model) -> int:
-    attention = 2 * row.d_model * row.h * (row.key_width + row.value_width)
+    attention = 2 * row.d_model * row.h * (row.d_k + row.d_v)
     feed_forward = 2 * row.d_model * row.d_ff + row.d_ff + row.d_model
     norm = 2 * row.d_model
     encoder, decoder = attention + feed_forward + 2 * norm, 2 * attention + feed_forward + 3 * norm

@@ -109,7 +109,7 @@ def test_trees_are_no_examples(folder: Path) -> None:
     path = folder / "params.yaml"
     params = yaml.safe_load(path.read_text())
     task = params["tasks"]["en-fr"]
-    task["metric"] = "bracket_f1"
+    task["kind"] = "parsing"
     task["text"] |= {"target": "tree", "leaves": "tags"}
     task["bpe"]["symbols"] = "target"
     bank = {"treebank": {"folder": "AIAYN_TREEBANK", "files": ["*.mrg"]}}

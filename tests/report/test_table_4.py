@@ -38,7 +38,7 @@ def wsj(wmt14: dict[str, Any]) -> dict[str, Any]:
         "leaves": "tags", "target": "tree", "train": ["wsj-02-21"], "dev": "wsj-22",
         "tests": {"test": "wsj-23"},
     }  # fmt: skip
-    task |= {"metric": "bracket_f1", "decoding": {"beam": 21, "alpha": 0.3, "extra_length": 300}}
+    task |= {"kind": "parsing", "decoding": {"beam": 21, "alpha": 0.3, "extra_length": 300}}
     task["bpe"]["symbols"] = "target"
     semi = copy.deepcopy(task)
     semi["text"]["train"] = ["wsj-02-21", "machine-parsed"]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aiayn.config import Model
+from aiayn.config.model import spelled_out
 from aiayn.paper import PAPER, EvaluationSet
 from aiayn.report.verdict import (
     TOLERANCE_BLEU,
@@ -23,7 +24,7 @@ from aiayn.report.verdict import (
 CONF = Path(__file__).parents[2] / "conf"
 NEWSTEST = EvaluationSet(("newstest2014-de-en",), 3003)
 BASE = Model(
-    N=6, d_model=512, d_ff=2048, h=8, P_drop=0.1, eps_ls=0.1, steps=100_000,
+    N=6, d_model=512, d_ff=2048, h=8, d_k=64, d_v=64, P_drop=0.1, eps_ls=0.1, steps=100_000,
     positions="sinusoid", average=5,
 )  # fmt: skip
 
@@ -111,7 +112,7 @@ def test_the_wmt14_scale_is_the_papers_experiment() -> None:
     for row in ("base", "big"):
         for pair, column in PAPER.table_2_columns.items():
             run = scale["runs"][f"{pair}.{row}"]
-            model = Model(**scale["models"][run["model"]])
+            model = Model(**spelled_out(scale["models"][run["model"]], row))
             text = tasks[run["task"]]["text"]
             assert not list(model_departures(PAPER.table_2[row].models[pair], model))
             assert not list(training_departures(column.training, tuple(text["train"])))

@@ -53,7 +53,7 @@ def open_device(
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise TrainingError(
-            "params.yaml: training.device is cuda, but torch sees no GPU here. "
+            "params.yaml: machine.device is cuda, but torch sees no GPU here. "
             "Set it to auto or cpu, or install a CUDA build of torch."
         )
     if device == "auto":

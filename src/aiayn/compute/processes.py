@@ -31,7 +31,7 @@ class Processes:
         if self.count > micro_batches:
             raise ConfigError(
                 f"params.yaml: training.micro_batches is {micro_batches}, too few for {self.count} "
-                "processes. Raise it, or start fewer with training.launcher."
+                "processes. Raise it, or start fewer: launcher.command."
             )
 
     def share(self, number: int) -> range:

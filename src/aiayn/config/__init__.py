@@ -6,33 +6,17 @@ Every complaint names the key, the file and, where one is near, the name that wa
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from aiayn.config.checks import check
-from aiayn.config.schema import (
-    Adam,
-    Bpe,
-    Catalogue,
-    Cleaning,
-    Config,
-    Corpus,
-    Decoding,
-    Download,
-    Grammar,
-    Grid,
-    Illustrations,
-    LayerSizes,
-    Model,
-    Profiling,
-    Run,
-    Side,
-    Task,
-    Text,
-    Training,
-    Treebank,
-    Variations,
-)
+from aiayn.config.corpora import Catalogue, Corpus, Download, Grammar, Side, Treebank
+from aiayn.config.machine import Launcher, Machine
+from aiayn.config.model import Model, spelled_out
+from aiayn.config.profiling import Grid, LayerSizes, Profiling
+from aiayn.config.schema import Config, Illustrations, Run, Variations
+from aiayn.config.task import Bpe, Cleaning, Decoding, Task, Text
+from aiayn.config.training import Adam, Training
 from aiayn.errors import ConfigError
 from aiayn.typed import MismatchError, build
 
@@ -49,7 +33,9 @@ __all__ = [
     "Grammar",
     "Grid",
     "Illustrations",
+    "Launcher",
     "LayerSizes",
+    "Machine",
     "Model",
     "Profiling",
     "Run",
@@ -82,8 +68,15 @@ def load(path: Path = PARAMS) -> Config:
         complaint = " ".join(str(error).split()).replace('in "<byte string>", ', "")
         raise ConfigError(f"{path}: not YAML: {complaint}.") from error
     try:
-        config: Config = build(Config, data, noun="parameter")
-        check(config)
+        config: Config = build(Config, _spelled_out(data), noun="parameter")
+        config.check()
     except (ConfigError, MismatchError) as error:
         raise ConfigError(f"{path}: {error}") from None
     return config
+
+
+def _spelled_out(data: Any) -> Any:
+    if not isinstance(data, dict) or not isinstance(data.get("models"), dict):
+        return data
+    models = data["models"].items()
+    return data | {"models": {name: spelled_out(row, f"models.{name}") for name, row in models}}

@@ -1,11 +1,18 @@
-"""What params.yaml holds, as frozen dataclasses. No default but "absent": values live in conf/."""
+"""All of params.yaml as one frozen dataclass. No default but "absent": values live in conf/."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
+from aiayn.config.corpora import Catalogue
+from aiayn.config.machine import Launcher, Machine
+from aiayn.config.model import Model
+from aiayn.config.profiling import Profiling
+from aiayn.config.rules import known, require
+from aiayn.config.task import Task
+from aiayn.config.training import Training
 from aiayn.errors import ConfigError
 from aiayn.typed import nearest
 
@@ -13,167 +20,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Download:
-    """A file to fetch. `checksum` is "sha256:..." or, where only that is published, "md5:..."."""
-
-    url: str
-    checksum: str
-    licence: str
-    bytes: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Side:
-    """One language of a corpus: a download, or a member of the archive that was downloaded."""
-
-    download: str
-    member: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Grammar:
-    """Sentences made by the project's own grammar; splits never share a sentence."""
-
-    split: Literal["train", "dev", "test"]
-    sentences: int
-    seed: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Treebank:
-    """Trees: those of `files` in a downloaded zip or tar archive, or in a folder of the user's.
-
-    `folder` names an environment variable that holds the folder's path, so that no path of a
-    machine stands in the parameters. `files` are glob patterns; files are read in order of name.
-    `division` is a download too: a file's number a line, leading zeros apart; of an archive, these
-    files alone are read, in this order.
-    """
-
-    download: str | None = None
-    folder: str | None = None
-    files: tuple[str, ...]
-    division: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Corpus:
-    """Parallel text: `sides` by language from downloads, or a `grammar` that makes every side; or
-    the trees of a `treebank`. `pairs` tells how many there must be."""
-
-    sides: Mapping[str, Side] | None = None
-    grammar: Grammar | None = None
-    treebank: Treebank | None = None
-    pairs: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Catalogue:
-    """Where text can come from."""
-
-    downloads: Mapping[str, Download]
-    corpora: Mapping[str, Corpus]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cleaning:
-    """Rules by which training pairs are dropped, in this order; null or false switches one off."""
-
-    invalid_utf8: bool
-    empty: bool
-    max_words: int | None
-    max_ratio: float | None
-    identical: bool
-    duplicates: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Text:
-    """Which corpora make a task. `tests` holds "test" and any further test sets by name.
-
-    `leaves` makes it a parsing task (section 6.3): its corpora hold trees, the source is a tree's
-    words, the target its brackets with every word as its part of speech ("tags") or as one and
-    the same symbol ("dummy").
-    """
-
-    leaves: Literal["tags", "dummy"] | None = None
-    source: str
-    target: str
-    train: tuple[str, ...]
-    dev: str
-    tests: Mapping[str, str]
-    cleaning: Cleaning
-
-    @property
-    def splits(self) -> tuple[str, ...]:
-        """The splits that are decoded and scored: dev, and every test set."""
-        return ("dev", *self.tests)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bpe:
-    """The joint source-and-target vocabulary (section 5.1).
-
-    With `symbols: target`, each word of the target is one piece: brackets and labels of trees.
-    """
-
-    symbols: Literal["target"] | None = None
-    vocabulary: int
-    normalization: Literal["identity", "nmt_nfkc"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Decoding:
-    """Beam search (section 6.1): output of at most input + `extra_length` pieces."""
-
-    beam: int
-    alpha: float
-    extra_length: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """Sentence in, sentence out: two languages, a vocabulary, a way to search and a metric."""
-
-    text: Text
-    bpe: Bpe
-    decoding: Decoding
-    metric: Literal["bleu", "bracket_f1"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Model:
-    """A row of table 3, column for column.
-
-    `d_k` and `d_v` are d_model / h where the row leaves them out. `average` is the number of last
-    checkpoints that are averaged (section 6.1: 5 for base, 20 for big).
-    """
-
-    N: int
-    d_model: int
-    d_ff: int
-    h: int
-    d_k: int | None = None
-    d_v: int | None = None
-    P_drop: float
-    eps_ls: float
-    steps: int
-    positions: Literal["sinusoid", "learned"]
-    average: int
-
-    @property
-    def key_width(self) -> int:
-        """d_k, spelled out or implied."""
-        return self.d_k if self.d_k is not None else self.d_model // self.h
-
-    @property
-    def value_width(self) -> int:
-        """d_v, spelled out or implied."""
-        return self.d_v if self.d_v is not None else self.d_model // self.h
-
-
-@dataclass(frozen=True, kw_only=True)
 class Run:
-    """A task learned by a model from a seed; named like `en-de.base`."""
+    """A `task` learned by a `model` from a `seed`; named like `en-de.base`."""
 
     task: str
     model: str
@@ -182,88 +30,16 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Variations:
-    """Table 3: which task its rows learn, and which model they are variations of."""
+    """Table 3: which `task` its rows learn, and which model they are variations of: the `base`."""
 
     task: str
     base: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adam:
-    """Section 5.3."""
-
-    beta1: float
-    beta2: float
-    epsilon: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """How every model is trained (section 5). Quantities are in optimiser steps and tokens.
-
-    `threads` are those of a process on a CPU; null leaves them to torch. Another number of threads
-    adds up in another order, so it is a part of what decides the weights.
-
-    A global batch holds about `batch_tokens` source and as many target tokens, cut into
-    `micro_batches`, whatever the number of processes.
-    """
-
-    launcher: str
-    device: Literal["auto", "cpu", "cuda"]
-    precision: Literal["auto", "float32", "bfloat16"]
-    threads: int | None
-    batch_tokens: int
-    micro_batches: int
-    max_length: int
-    warmup_steps: int
-    learning_rate_scale: float
-    adam: Adam
-    checkpoint_steps: int
-    validation_steps: int
-    log_steps: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayerSizes:
-    """n positions, width d, kernel k, neighbourhood r: the letters of table 1."""
-
-    n: int
-    d: int
-    k: int
-    r: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Grid:
-    """Values of the same four sizes."""
-
-    n: tuple[int, ...]
-    d: tuple[int, ...]
-    k: tuple[int, ...]
-    r: tuple[int, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Profiling:
-    """Where table 1's layers and the models are measured.
-
-    FLOPs are counted over `counts`, one size at a time with the others `fixed`; chains of
-    operations, path lengths and times over grids of their own. `heads` is h of all attention
-    layers, `sentence_pieces` the length of both sides at which a model's FLOPs are counted.
-    """
-
-    heads: int
-    counts: Grid
-    fixed: LayerSizes
-    chains: Grid
-    paths: Grid
-    clocks: Grid
-    sentence_pieces: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Illustrations:
-    """Whose attention is drawn, over which sentence; null is the first of the run's test set."""
+    """Which `run`'s attention is drawn, over which `sentence`; null is the first of the run's test
+    set."""
 
     run: str
     sentence: str | None
@@ -271,7 +47,21 @@ class Illustrations:
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """All of params.yaml."""
+    """All of params.yaml.
+
+    section | holds
+    --- | ---
+    scale | the file of conf/scale that was composed
+    catalogue | where text can come from
+    tasks, models, runs | what is learned, by what; a run is a task and a model
+    tested | the runs whose checkpoints are averaged and whose test sets are decoded
+    variations | which runs are table 3's
+    training | the recipe
+    machine | what it is computed on
+    launcher | what starts a training's processes
+    profiling | where table 1's layers and the models are measured
+    illustrations | what is drawn
+    """
 
     scale: str
     catalogue: Catalogue
@@ -281,6 +71,8 @@ class Config:
     tested: tuple[str, ...]
     variations: Variations
     training: Training
+    machine: Machine
+    launcher: Launcher
     profiling: Profiling
     illustrations: Illustrations
 
@@ -292,14 +84,40 @@ class Config:
         """The run of that name. Raises ConfigError with the nearest name."""
         return _lookup(self.runs, name, "run")
 
+    def task_of(self, run: str) -> Task:
+        """The task that a run learns."""
+        return self.tasks[self.run(run).task]
+
     def model_of(self, run: str) -> Model:
         """The model that a run trains."""
         return self.models[self.run(run).model]
 
     def splits_of(self, run: str) -> tuple[str, ...]:
         """The splits that a run decodes: dev and, if it is tested, every test set."""
-        text = self.task(self.run(run).task).text
-        return text.splits if run in self.tested else ("dev",)
+        return self.task_of(run).text.splits if run in self.tested else ("dev",)
+
+    def check(self) -> None:
+        """Raises ConfigError where two parameters contradict each other, or one makes no sense."""
+        self.catalogue.check()
+        for name, task in self.tasks.items():
+            task.check(f"tasks.{name}", self.catalogue)
+        for name, model in self.models.items():
+            model.check(f"models.{name}")
+        for name, run in self.runs.items():
+            known(run.task, self.tasks, f"runs.{name}.task", "task")
+            known(run.model, self.models, f"runs.{name}.model", "model")
+            require(run.seed >= 0, f"runs.{name}.seed", "must not be negative")
+        for name in self.tested:
+            known(name, self.runs, "tested", "run")
+        known(self.variations.task, self.tasks, "variations.task", "task")
+        known(self.variations.base, self.models, "variations.base", "model")
+        self.training.check()
+        self.machine.check()
+        self.launcher.check()
+        self.profiling.check()
+        known(self.illustrations.run, self.runs, "illustrations.run", "run")
+        sentence = self.illustrations.sentence
+        require(sentence is None or bool(sentence.strip()), "illustrations.sentence", "is empty")
 
 
 def _lookup(table: Mapping[str, T], name: str, noun: str) -> T:

@@ -44,7 +44,7 @@ class Residual(nn.Module):
 
 def attention_of(model: Model) -> MultiHeadAttention:
     """Attention of the row's width, heads and key and value sizes."""
-    return MultiHeadAttention(model.d_model, model.h, model.key_width, model.value_width)
+    return MultiHeadAttention(model.d_model, model.h, model.d_k, model.d_v)
 
 
 class EncoderLayer(nn.Module):

@@ -38,7 +38,7 @@ class ForwardFlops:
     @classmethod
     def of(cls, model: Model, vocabulary: int) -> ForwardFlops:
         """Sections 3.2 to 3.4 in closed form; a multiply-add is two FLOPs."""
-        per_head = model.h * (model.key_width + model.value_width)
+        per_head = model.h * (model.d_k + model.d_v)
         feed_forward = 2 * model.d_model * model.d_ff
         scores = 2 * model.N * per_head
         # one attention projects with q, k, v and o: d_model h (2 d_k + 2 d_v) multiply-adds

@@ -68,7 +68,7 @@ def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
         DataError: a file is not UTF-8, or has not as many lines as the source.
     """
     for name, task in config.tasks.items():
-        if task.metric != "bleu":
+        if task.kind != "translation":
             continue
         path = root / "data/text" / name / "test.source"
         sides = {"source": _lines(path), "reference": _lines(path.with_suffix(".target"))}

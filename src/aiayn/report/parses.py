@@ -47,7 +47,7 @@ def read_parses(config: Config, text: Path, outputs: Path) -> dict[str, tuple[Pa
     """
     found: dict[str, tuple[Parse, ...]] = {}
     for run, described in config.runs.items():
-        if config.task(described.task).text.leaves is None:
+        if config.task(described.task).kind != "parsing":
             continue
         paths = [text / described.task / f"test.{side}" for side in ("source", "target")]
         paths.append(outputs / run / "test.hypotheses")

@@ -48,7 +48,7 @@ def provenance(evidence: Evidence) -> Iterator[Provenance]:
             task=run.task,
             model_name=run.model,
             seed=run.seed,
-            model={**asdict(model), "d_k": model.key_width, "d_v": model.value_width},
+            model=asdict(model),
             recipe={
                 "batch_tokens": config.training.batch_tokens,
                 "warmup_steps": config.training.warmup_steps,

@@ -48,7 +48,7 @@ def _ours(
 ) -> Iterator[dict[str, str]]:
     judged = {item.ours.source: item.judgement for item in comparisons if item.ours}
     for run, splits in scores.items():
-        if config.task(config.run(run).task).metric != "bleu":
+        if config.task_of(run).kind != "translation":
             continue  # table 4's
         for split, scored in (splits or {}).items():
             for measure, score in scored.scores.items():

@@ -188,7 +188,7 @@ def _measured(paper: Paper, config: Config, scores: Scores, costs: Mapping[str, 
         tuple(
             row
             for run, splits in scores.items()
-            if config.task(config.run(run).task).metric == "bleu"
+            if config.task_of(run).kind == "translation"
             for row in _measured_rows(
                 run, splits, _protocol(paper, config.run(run).task), costs.get(run)
             )

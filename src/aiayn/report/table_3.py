@@ -203,7 +203,7 @@ def _our_row(
 
 def _model_cells(model: Model) -> Iterator[str]:
     for column in COLUMNS:
-        value = getattr(model, {"d_k": "key_width", "d_v": "value_width"}.get(column, column))
+        value = getattr(model, column)
         yield f"{value:,}" if column == "steps" else str(value)
 
 

@@ -128,8 +128,8 @@ def _our_points(
 
 
 def _columns(model: Model) -> dict[str, Any]:
-    """Its columns of table 3, d_k and d_v spelled out."""
-    return vars(replace(model, d_k=model.key_width, d_v=model.value_width, average=1))
+    """Its columns of table 3."""
+    return vars(replace(model, average=1))
 
 
 def _draw(printed: Panels, ours: Panels, label: str) -> str:

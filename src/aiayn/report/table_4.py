@@ -57,9 +57,7 @@ def table_4(
         parses: see `read_parses`.
     """
     parsers = {
-        run: splits
-        for run, splits in scores.items()
-        if config.task(config.run(run).task).metric == "bracket_f1"
+        run: splits for run, splits in scores.items() if config.task_of(run).kind == "parsing"
     }
     compared = {
         key: _compare(paper, row, row.run, config, parsers)

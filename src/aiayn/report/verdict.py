@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 from aiayn.config import Model
@@ -77,9 +77,7 @@ def training_departures(paper: tuple[str, ...], ours: tuple[str, ...]) -> Iterat
 
 def model_departures(paper: RequiredModel, ours: Model) -> Iterator[str]:
     """Which columns of the model differ from the paper's."""
-    # d_k and d_v may be implied
-    spelled_out = replace(ours, d_k=ours.key_width, d_v=ours.value_width)
-    yield from parameter_departures(paper.columns, spelled_out)
+    yield from parameter_departures(paper.columns, ours)
     if ours.average != paper.average:
         yield f"{ours.average} checkpoints averaged, not {paper.average}"
 

@@ -1,4 +1,4 @@
-"""A run's hypotheses for one split, scored by its task's metric."""
+"""A run's hypotheses for one split, scored by the kind of its task."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def score_task_split(task: Task, split: str, text: Path, outputs: Path) -> Split
     Raises:
         ScoreError: a file is missing or damaged, or the two do not belong together.
     """
-    side = "trees" if task.metric == "bracket_f1" else "target"
+    side = "trees" if task.kind == "parsing" else "target"
     references = read_references(text, split, side)
     hypotheses = read_hypotheses(outputs / f"{split}.hypotheses", references)
-    if task.metric == "bracket_f1":
+    if task.kind == "parsing":
         found = score_brackets(hypotheses, _trees(references.path, references.sentences))
         return SplitScores(references.identity, found.scores, found.counts, found.lengths)
     return SplitScores(

@@ -16,10 +16,6 @@ from aiayn.paper import PAPER
 FINGERPRINT = "aiayn.fingerprint"
 MIRRORED = "aiayn.mirrored"  # digest of what the sync brought in
 
-# MLflow never lets a param change. What may change while the fingerprint of a training stays the
-# same is therefore a tag: how it is launched, how its weights are searched with.
-_ADJUSTABLE = ("launcher", "device", "precision")
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunIdentity:
@@ -60,33 +56,31 @@ def run_params(config: Config, run: str) -> dict[str, str]:
     """
     model = config.model_of(run)
     task = config.task(config.run(run).task)
-    settings = dataclasses.asdict(config.training)
     return _as_text(
         {
             **dataclasses.asdict(model),
-            "d_k": model.key_width,
-            "d_v": model.value_width,
             "seed": config.run(run).seed,
             "source": task.text.source,
             "target": task.text.target,
             "corpora": ", ".join(task.text.train),
             "bpe": dataclasses.asdict(task.bpe),
-            "training": {key: settings[key] for key in settings if key not in _ADJUSTABLE},
+            "training": dataclasses.asdict(config.training),
         }
     )
 
 
 def run_settings(config: Config, run: str) -> dict[str, str]:
-    """What may be adjusted without training anew, as MLflow tags.
+    """What may change while the fingerprint of a training stays the same, as MLflow tags: how it is
+    launched and on what, how its weights are searched with. MLflow never lets a param change.
 
     Raises:
         ConfigError: there is no such run.
     """
-    settings = dataclasses.asdict(config.training)
     return _as_text(
         {
-            "training": {key: settings[key] for key in _ADJUSTABLE},
-            "decoding": dataclasses.asdict(config.task(config.run(run).task).decoding),
+            "machine": dataclasses.asdict(config.machine),
+            "launcher": config.launcher.command,
+            "decoding": dataclasses.asdict(config.task_of(run).decoding),
         }
     )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import torch
 
 import aiayn
 from aiayn.compute.device import Device
@@ -14,8 +16,6 @@ from aiayn.config import Model, Training
 from aiayn.errors import DataError
 from aiayn.tokens.arrays import MANIFEST
 
-# what changes neither the weights nor the history
-WITHOUT_EFFECT = ("launcher", "device", "precision")
 CODE = ("compute", "model", "tokens", "training")
 
 
@@ -47,24 +47,24 @@ class Job:
 
         Two trainings of one fingerprint on one machine end with the same bits.
         """
-        training = {k: v for k, v in asdict(self.training).items() if k not in WITHOUT_EFFECT}
         consumed = {
             "model": asdict(self.model),
-            "training": training,
+            "training": asdict(self.training),
             "seed": self.seed,
             "tokens": self.tokens_digest,
             "code": _code_digest(),
             "device": device.device.type,
             "precision": device.precision,
+            # another number of threads adds up in another order
+            "threads": torch.get_num_threads() if device.device.type == "cpu" else None,
         }
         return hashlib.sha256(json.dumps(consumed, sort_keys=True).encode()).hexdigest()
 
     def description(self) -> dict[str, Any]:
         """What is written beside the weights."""
-        model = replace(self.model, d_k=self.model.key_width, d_v=self.model.value_width)
         return {
             "run": self.run,
-            "model": asdict(model),
+            "model": asdict(self.model),
             "seed": self.seed,
             "max_length": self.training.max_length,
         }

@@ -1,0 +1,113 @@
+"""Where text can come from: downloads, the project's own grammar, treebanks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from aiayn.config.rules import known, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """A file to fetch.
+
+    `checksum` is "sha256:..." or, where only that is published, "md5:..."; `licence` tells on what
+    terms the text may be used; `bytes` is the file's size, where it is published.
+    """
+
+    url: str
+    checksum: str
+    licence: str
+    bytes: int | None = None
+
+    def check(self, key: str) -> None:
+        """Raises ConfigError where the checksum is of no known kind."""
+        require(
+            self.checksum.partition(":")[0] in ("sha256", "md5"),
+            f"{key}.checksum",
+            f"is {self.checksum!r}; write sha256:... or md5:...",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One language of a corpus: a download, or a `member` of the archive that was downloaded."""
+
+    download: str
+    member: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grammar:
+    """`sentences` made by the project's own grammar from a `seed`; no two `split`s share one."""
+
+    split: Literal["train", "dev", "test"]
+    sentences: int
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Treebank:
+    """Trees: those of `files` in a downloaded zip or tar archive, or in a folder of the user's.
+
+    `folder` names an environment variable that holds the folder's path, so that no path of a
+    machine stands in the parameters. `files` are glob patterns; files are read in order of name.
+    `division` is a download too: a file's number a line, leading zeros apart; of an archive, these
+    files alone are read, in this order.
+    """
+
+    download: str | None = None
+    folder: str | None = None
+    files: tuple[str, ...]
+    division: str | None = None
+
+    def check(self, key: str, downloads: Mapping[str, Download]) -> None:
+        """Raises ConfigError unless the trees have one place and some files."""
+        require((self.download is None) != (self.folder is None), key, "needs download or folder")
+        if self.download is not None:
+            known(self.download, downloads, key, "download")
+        if self.division is not None:
+            known(self.division, downloads, f"{key}.division", "download")
+            require(self.download is not None, f"{key}.division", "needs a download to divide")
+        require(bool(self.files), f"{key}.files", "is empty")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """Parallel text: `sides` by language from downloads, or a `grammar` that makes every side; or
+    the trees of a `treebank`. `pairs` tells how many there must be."""
+
+    sides: Mapping[str, Side] | None = None
+    grammar: Grammar | None = None
+    treebank: Treebank | None = None
+    pairs: int | None = None
+
+    def check(self, key: str, downloads: Mapping[str, Download]) -> None:
+        """Raises ConfigError unless the corpus comes from one kind of place, and that exists."""
+        kinds = (self.sides, self.grammar, self.treebank)
+        require(
+            sum(kind is not None for kind in kinds) == 1,
+            key,
+            "needs sides, a grammar or a treebank",
+        )
+        for language, side in (self.sides or {}).items():
+            known(side.download, downloads, f"{key}.sides.{language}", "download")
+        if self.treebank is not None:
+            self.treebank.check(f"{key}.treebank", downloads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """All downloads, and the corpora that are made of them, by name."""
+
+    downloads: Mapping[str, Download]
+    corpora: Mapping[str, Corpus]
+
+    def check(self) -> None:
+        """Raises ConfigError where a corpus or a download makes no sense."""
+        for name, corpus in self.corpora.items():
+            corpus.check(f"catalogue.corpora.{name}", self.downloads)
+        for name, download in self.downloads.items():
+            download.check(f"catalogue.downloads.{name}")
