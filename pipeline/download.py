@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
 
 from aiayn import config
 from aiayn.corpora.assembly import assemble
 from aiayn.errors import one_line_errors
+from aiayn.records import places
 
 
 @one_line_errors
@@ -22,8 +22,8 @@ def main() -> None:
         name,
         params.task(name).text,
         params.catalogue,
-        folder=Path("data/text", name),
-        raw=Path("data/raw"),
+        folder=places.text(name),
+        raw=places.DOWNLOADS,
         mirror=os.environ.get("AIAYN_MIRROR"),
     )
 

@@ -4,11 +4,11 @@ data/bpe/TASK; writes data/tokens/TASK."""
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tqdm import tqdm
 
 from aiayn.errors import one_line_errors
+from aiayn.records import places
 from aiayn.tokens.encoding import encode_task
 
 
@@ -19,9 +19,9 @@ def main() -> None:
     task = parser.parse_args().task
     with tqdm(desc=f"encode {task}", unit="line", disable=None) as progress:
         encode_task(
-            Path("data/text", task),
-            Path("data/bpe", task, "model.model"),
-            Path("data/tokens", task),
+            places.text(task),
+            places.bpe_model(places.vocabulary(task)),
+            places.tokens(task),
             done=progress.update,
         )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
+from aiayn.records import places
 from aiayn.tokens.bpe import train_bpe
 
 
@@ -16,8 +16,8 @@ def main() -> None:
     parser.add_argument("task")
     task = parser.parse_args().task
     spec = config.load().task(task).bpe
-    text = Path("data/text", task)
-    train_bpe([text / "train.source", text / "train.target"], Path("data/bpe", task), spec)
+    sides = [places.lines(places.text(task), places.TRAIN, side) for side in places.SIDES]
+    train_bpe(sides, places.vocabulary(task), spec)
 
 
 if __name__ == "__main__":

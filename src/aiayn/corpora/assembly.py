@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,8 +18,10 @@ from aiayn.corpora.fetching import fetch
 from aiayn.corpora.reading import Parallel
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder
+from aiayn.records import places
+from aiayn.records.places import SIDES
+from aiayn.records.text import Manifest, Part, Split, write_lines, write_manifest
 
-SIDES = ("source", "target")
 BUFFER_BYTES = 1 << 20
 
 
@@ -46,7 +47,7 @@ def assemble(
         DataError: a corpus cannot be had, is damaged, or is not what was declared; or cleaning
             left no training pair.
     """
-    held_out_names = {"dev": text.dev, **text.tests}
+    held_out_names = {places.DEV: text.dev, **text.tests}
     names = dict.fromkeys((*text.train, *held_out_names.values()))
     languages = (text.source, text.target)
     downloads = _downloads(catalogue, names, languages)
@@ -61,15 +62,17 @@ def assemble(
             for split, corpus in held_out_names.items()
         }
         train = _write_train(new, [corpora[name] for name in text.train], text, held_out.values())
-        manifest = {
-            "task": task,
-            "languages": {"source": text.source, "target": text.target},
-            "cleaning": asdict(text.cleaning),
-            "downloads": {name: asdict(catalogue.downloads[name]) for name in downloads},
-            "splits": {"train": train, **{split: held.entry() for split, held in held_out.items()}},
-        }
-        content = json.dumps(manifest, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
-        (new / "manifest.json").write_text(content, encoding="utf-8")
+        manifest = Manifest(
+            task=task,
+            languages={"source": text.source, "target": text.target},
+            cleaning=asdict(text.cleaning),
+            downloads={name: asdict(catalogue.downloads[name]) for name in downloads},
+            splits={
+                places.TRAIN: train,
+                **{split: held.entry() for split, held in held_out.items()},
+            },
+        )
+        write_manifest(places.manifest(new), manifest)
 
 
 def _downloads(
@@ -102,19 +105,20 @@ class _SplitWriter:
             self.digests[n].update(line)
             self.words[n] += len(text.split())
 
-    def entry(self) -> dict[str, Any]:
-        return {
-            "pairs": self.pairs,
-            "words": dict(zip(SIDES, self.words, strict=True)),
-            "sha256": {side: d.hexdigest() for side, d in zip(SIDES, self.digests, strict=True)},
-        }
+    def entry(self, corpora: Mapping[str, Part]) -> Split:
+        return Split(
+            corpora=corpora,
+            pairs=self.pairs,
+            words=dict(zip(SIDES, self.words, strict=True)),
+            sha256={side: d.hexdigest() for side, d in zip(SIDES, self.digests, strict=True)},
+        )
 
 
 @contextmanager
 def _open_split(folder: Path, split: str) -> Iterator[_SplitWriter]:
     with (
-        (folder / f"{split}.source").open("wb", buffering=BUFFER_BYTES) as source,
-        (folder / f"{split}.target").open("wb", buffering=BUFFER_BYTES) as target,
+        places.lines(folder, split, SIDES[0]).open("wb", buffering=BUFFER_BYTES) as source,
+        places.lines(folder, split, SIDES[1]).open("wb", buffering=BUFFER_BYTES) as target,
     ):
         yield _SplitWriter((source, target))
 
@@ -122,7 +126,7 @@ def _open_split(folder: Path, split: str) -> Iterator[_SplitWriter]:
 class _HeldOut:
     """A dev or test set: its manifest entry, and which of its lines occur in the training text."""
 
-    def __init__(self, written: dict[str, Any], pairs: list[tuple[str, str]]) -> None:
+    def __init__(self, written: Split, pairs: list[tuple[str, str]]) -> None:
         self._written = written
         self._pairs = pairs
         self._known: dict[str, set[Any]] = {
@@ -138,13 +142,13 @@ class _HeldOut:
             if text in self._known[what]:
                 self._met[what].add(text)
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> Split:
         overlap = {
             "source": sum(source in self._met["source"] for source, _ in self._pairs),
             "target": sum(target in self._met["target"] for _, target in self._pairs),
             "pairs": sum(pair in self._met["pairs"] for pair in self._pairs),
         }
-        return {**self._written, "overlap": overlap}
+        return replace(self._written, overlap=overlap)
 
 
 def _write_held_out(folder: Path, split: str, corpus: Parallel) -> _HeldOut:
@@ -157,21 +161,22 @@ def _write_held_out(folder: Path, split: str, corpus: Parallel) -> _HeldOut:
                 advice = "No line of a dev or test set is dropped: convert the file to UTF-8."
                 raise _not_utf8(corpus, number, source, advice) from error
             writer.write(pairs[-1])
-    written = writer.entry()
+    written = writer.entry({corpus.name: Part(pairs=len(pairs))})
     if corpus.leaves is not None:
-        trees = "".join(f"{tree}\n" for tree in corpus.trees()).encode()
-        (folder / f"{split}.trees").write_bytes(trees)
-        written["sha256"]["trees"] = hashlib.sha256(trees).hexdigest()
-    return _HeldOut({"corpora": {corpus.name: {"pairs": len(pairs)}}, **written}, pairs)
+        trees = places.lines(folder, split, places.TREES)
+        write_lines(trees, map(str, corpus.trees()))
+        digest = hashlib.sha256(trees.read_bytes()).hexdigest()
+        written = replace(written, sha256={**written.sha256, places.TREES: digest})
+    return _HeldOut(written, pairs)
 
 
 def _write_train(
     folder: Path, corpora: Iterable[Parallel], text: Text, held_out: Iterable[_HeldOut]
-) -> dict[str, Any]:
+) -> Split:
     held_out = list(held_out)
     seen = Digests()
-    of_each: dict[str, Any] = {}
-    with _open_split(folder, "train") as writer:
+    of_each: dict[str, Part] = {}
+    with _open_split(folder, places.TRAIN) as writer:
         for corpus in corpora:
             cleaner = Cleaner(text.cleaning, seen)
             number = 0
@@ -189,15 +194,13 @@ def _write_train(
                     writer.write(pair)
                     for held in held_out:
                         held.meet(pair)
-            of_each[corpus.name] = {
-                "pairs": number,
-                "kept": writer.pairs - before,
-                "dropped": cleaner.dropped,
-            }
+            of_each[corpus.name] = Part(
+                pairs=number, kept=writer.pairs - before, dropped=cleaner.dropped
+            )
     if writer.pairs == 0:
-        drops = "; ".join(f"{name}: {entry['dropped']}" for name, entry in of_each.items())
+        drops = "; ".join(f"{name}: {part.dropped}" for name, part in of_each.items())
         raise DataError(f"cleaning left no training pair ({drops}). Loosen text.cleaning.")
-    return {"corpora": of_each, **writer.entry()}
+    return writer.entry(of_each)
 
 
 def _not_utf8(corpus: Parallel, number: int, source: bytes, advice: str) -> DataError:

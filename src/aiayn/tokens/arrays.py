@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aiayn.errors import DataError
-
-SIDES = ("source", "target")
-MANIFEST = "manifest.json"
+from aiayn.records import places, tokens
+from aiayn.records.places import SIDES
 
 Ids = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 Lengths = npt.NDArray[np.int64]
@@ -55,8 +53,8 @@ class TokenArrays:
         Raises:
             DataError: a file is missing or damaged, or files do not belong together.
         """
-        vocabulary = _vocabulary(folder / MANIFEST)
-        source, target = (_open_side(folder, f"{split}.{side}") for side in SIDES)
+        vocabulary = tokens.read(places.manifest(folder)).vocabulary
+        source, target = (_open_side(folder, split, side) for side in SIDES)
         if len(source.offsets) != len(target.offsets):
             raise _damaged(
                 folder / split,
@@ -77,28 +75,16 @@ class TokenArrays:
         return self.source.sentence(i), self.target.sentence(i)
 
 
-def _vocabulary(path: Path) -> int:
-    try:
-        vocabulary = json.loads(path.read_bytes())["vocabulary"]
-    except FileNotFoundError as error:
-        raise DataError(f"{path}: not there. Make it: dvc repro encode") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise _damaged(path, "no vocabulary in it") from error
-    if not isinstance(vocabulary, int):
-        raise _damaged(path, f"vocabulary is {vocabulary!r}")
-    return vocabulary
-
-
-def _open_side(folder: Path, name: str) -> Side:
-    ids = _open_array(folder / f"{name}.npy", "uint16", "uint32")
-    offsets = _open_array(folder / f"{name}.offsets.npy", "int64")
+def _open_side(folder: Path, split: str, side: str) -> Side:
+    ids = _open_array(places.ids(folder, split, side), "uint16", "uint32")
+    offsets = _open_array(places.offsets(folder, split, side), "int64")
     if (
         not len(offsets)
         or offsets[0] != 0
         or offsets[-1] != len(ids)
         or (np.diff(offsets) < 1).any()
     ):
-        raise _damaged(folder / f"{name}.offsets.npy", f"it does not divide {len(ids)} ids")
+        raise _damaged(places.offsets(folder, split, side), f"it does not divide {len(ids)} ids")
     return Side(ids, offsets)
 
 

@@ -13,11 +13,9 @@ import sentencepiece
 from aiayn.config import Bpe as BpeSpec
 from aiayn.errors import AiaynError, ConfigError, DataError
 from aiayn.files import replaced_folder
+from aiayn.records import places
 
 PAD, UNK, START, END = range(4)
-
-MODEL = "model.model"
-VOCABULARY = "vocabulary.tsv"
 
 # sentencepiece holds its input in memory, about 0.5 kB a line with its word counts; pair counts
 # have long settled at this many lines
@@ -72,8 +70,8 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
     except RuntimeError as error:
         raise _explained(error, spec.vocabulary, files) from error
     with replaced_folder(out) as folder:
-        (folder / MODEL).write_bytes(model.getvalue())
-        (folder / VOCABULARY).write_bytes(Bpe.from_bytes(model.getvalue()).table().encode())
+        places.bpe_model(folder).write_bytes(model.getvalue())
+        places.pieces(folder).write_bytes(Bpe.from_bytes(model.getvalue()).table().encode())
 
 
 class Bpe:

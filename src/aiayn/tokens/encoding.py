@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import multiprocessing
 import os
 from collections import deque
@@ -20,10 +19,12 @@ import numpy.typing as npt
 
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder
-from aiayn.tokens.arrays import MANIFEST, SIDES
+from aiayn.records import places
+from aiayn.records import tokens as records
+from aiayn.records.places import SIDES
 from aiayn.tokens.bpe import Bpe
 
-SPLITS = ("train", "dev")
+SPLITS = (places.TRAIN, places.DEV)
 CHUNK_LINES = 50_000
 
 Array = np.ndarray[Any, Any]
@@ -57,31 +58,37 @@ def encode_task(
             model is damaged.
     """
     bpe = Bpe(model)
-    entries: dict[str, Any] = {}
+    entries: dict[str, dict[str, records.EncodedSide]] = {}
     workers = processes or _processors()
     with replaced_folder(out) as folder, _Encoder(bpe, model, workers) as encoder:
         for split in SPLITS:
             sides = {
-                side: _encode_file(text / f"{split}.{side}", folder, encoder, chunk_lines, done)
+                side: _encode_file(text, folder, split, side, encoder, chunk_lines, done)
                 for side in SIDES
             }
-            counts = [side["sentences"] for side in sides.values()]
+            counts = [side.sentences for side in sides.values()]
             if counts[0] != counts[1]:
                 raise DataError(
                     f"{text / split}.*: {counts[0]} source lines but {counts[1]} target lines. "
                     "Make them again: dvc repro -f download"
                 )
             entries[split] = sides
-        manifest = {"vocabulary": bpe.size, "splits": entries}
-        content = json.dumps(manifest, indent=2, sort_keys=True) + "\n"
-        (folder / MANIFEST).write_text(content, encoding="utf-8")
+        manifest = records.TokenManifest(vocabulary=bpe.size, splits=entries)
+        records.write(places.manifest(folder), manifest)
 
 
 def _encode_file(
-    path: Path, folder: Path, encoder: _Encoder, chunk_lines: int, done: Callable[[int], object]
-) -> dict[str, Any]:
-    """Encode one file into `folder`; returns its entry of the manifest."""
-    arrays = [folder / f"{path.name}.npy", folder / f"{path.name}.offsets.npy"]
+    text: Path,
+    folder: Path,
+    split: str,
+    side: str,
+    encoder: _Encoder,
+    chunk_lines: int,
+    done: Callable[[int], object],
+) -> records.EncodedSide:
+    """Encode one file of the folder `text` into `folder`; returns its entry of the manifest."""
+    path = places.lines(text, split, side)
+    arrays = [places.ids(folder, split, side), places.offsets(folder, split, side)]
     sentences = tokens = longest = 0
     with (
         _growing_array(arrays[0], encoder.dtype) as write_ids,
@@ -97,12 +104,12 @@ def _encode_file(
             done(len(lengths))
     if not sentences:
         raise DataError(f"{path}: empty. Make it again: dvc repro -f download")
-    return {
-        "sentences": sentences,
-        "tokens": tokens,
-        "longest": longest,
-        "sha256": {array.name: _sha256(array) for array in arrays},
-    }
+    return records.EncodedSide(
+        sentences=sentences,
+        tokens=tokens,
+        longest=longest,
+        sha256={array.name: _sha256(array) for array in arrays},
+    )
 
 
 def _chunks(path: Path, lines: int) -> Iterator[Chunk]:

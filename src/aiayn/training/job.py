@@ -14,7 +14,7 @@ import aiayn
 from aiayn.compute.device import Device
 from aiayn.config import Model, Training
 from aiayn.errors import DataError
-from aiayn.tokens.arrays import MANIFEST
+from aiayn.records import places
 
 CODE = ("compute", "model", "tokens", "training")
 
@@ -37,9 +37,11 @@ class Job:
             DataError: its manifest is missing.
         """
         try:
-            manifest = (tokens / MANIFEST).read_bytes()
+            manifest = places.manifest(tokens).read_bytes()
         except FileNotFoundError as error:
-            raise DataError(f"{tokens / MANIFEST}: not there. Make it: dvc repro encode") from error
+            raise DataError(
+                f"{places.manifest(tokens)}: not there. Make it: dvc repro encode"
+            ) from error
         return Job(run, model, training, seed, hashlib.sha256(manifest).hexdigest())
 
     def fingerprint(self, device: Device) -> str:
