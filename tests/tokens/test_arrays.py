@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     }
     for name, array in arrays.items():
         np.save(tmp_path / f"{name}.npy", array)
-    (tmp_path / "manifest.json").write_text(json.dumps({"vocabulary": 10}))
+    (tmp_path / "manifest.json").write_text(json.dumps({"vocabulary": 10, "splits": {}}))
     return tmp_path
 
 
@@ -68,10 +68,10 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], object], str]] = {
         "train.source.offsets.npy", lambda p: np.save(p, np.array([0, 1, 3, 4])),
         "3 source and 2 target sentences",
     ),
-    "no manifest": ("manifest.json", Path.unlink, "not there"),
-    "half a manifest": ("manifest.json", lambda p: p.write_text("{"), "no vocabulary"),
-    "a list": ("manifest.json", lambda path: path.write_text("[]"), "no vocabulary"),
-    "a word": ("manifest.json", lambda p: p.write_text('{"vocabulary": "x"}'), "is 'x'"),
+    "no manifest": ("manifest.json", Path.unlink, "no such file"),
+    "half a manifest": ("manifest.json", lambda p: p.write_text("{"), "not JSON"),
+    "a list": ("manifest.json", lambda path: path.write_text("[]"), "must be a mapping"),
+    "a word": ("manifest.json", lambda p: p.write_text('{"vocabulary": "x", "splits": {}}'), "must be a whole number, not 'x'"),
 }  # fmt: skip
 
 

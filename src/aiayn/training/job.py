@@ -36,13 +36,12 @@ class Job:
         Raises:
             DataError: its manifest is missing.
         """
+        manifest = places.manifest(tokens)
         try:
-            manifest = places.manifest(tokens).read_bytes()
+            digest = hashlib.sha256(manifest.read_bytes()).hexdigest()
         except FileNotFoundError as error:
-            raise DataError(
-                f"{places.manifest(tokens)}: not there. Make it: dvc repro encode"
-            ) from error
-        return Job(run, model, training, seed, hashlib.sha256(manifest).hexdigest())
+            raise DataError(f"{manifest}: not there. Make it: dvc repro encode") from error
+        return Job(run, model, training, seed, digest)
 
     def fingerprint(self, device: Device) -> str:
         """Digest of everything that decides the weights: parameters, data, code, number format.
