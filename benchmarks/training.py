@@ -42,11 +42,12 @@ SMALL = Model(
     steps=1,
     positions="sinusoid",
     average=1,
+    checkpoint_steps=1,
 )
 MODELS = {"small": SMALL, "base": replace(SMALL, N=6, d_model=512, d_ff=2048, h=8)}
 TRAINING = Training(
     batch_tokens=2048, micro_batches=1, max_length=256, warmup_steps=4000, learning_rate_scale=1.0,
-    adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9), checkpoint_steps=1,
+    adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9),
     validation_steps=1, log_steps=1,
 )  # fmt: skip
 

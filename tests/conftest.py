@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 TINY = Model(
     N=2, d_model=16, d_ff=32, h=2, d_k=8, d_v=8, P_drop=0.1, eps_ls=0.1, steps=8,
-    positions="sinusoid", average=2,
+    positions="sinusoid", average=2, checkpoint_steps=3,
 )  # fmt: skip
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+# of Linux's renameat2(2)
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
+NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)  # an old kernel, another file system
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -25,17 +31,41 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 @contextmanager
 def replaced_folder(path: Path) -> Iterator[Path]:
-    """A new folder to write into, put in the place of `path` if the block ends well."""
+    """A new folder to write into, put in the place of `path` if the block ends well.
+
+    Where the system can exchange two folders, `path` exists at every moment. Elsewhere it lacks for
+    one: a process that is killed there leaves the former folder beside it, and the next call puts
+    that back before anything else.
+    """
     partial = path.with_name(f".{path.name}.partial")
     former = path.with_name(f".{path.name}.former")
+    if former.exists() and not path.exists():
+        former.replace(path)
+    shutil.rmtree(former, ignore_errors=True)
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
         yield partial
-        if path.exists():
-            shutil.rmtree(former, ignore_errors=True)
+        if not path.exists():
+            partial.replace(path)
+        elif not _exchange(partial, path):
             path.replace(former)
-        partial.replace(path)
+            partial.replace(path)
+            shutil.rmtree(former, ignore_errors=True)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(former, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders take each other's place in a single step; False where that cannot be done."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):  # not Linux
+        return False
+    places = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
+    if rename(*places, ctypes.c_uint(RENAME_EXCHANGE)) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in NO_EXCHANGE:
+        return False
+    raise OSError(number, os.strerror(number), str(other))

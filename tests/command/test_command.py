@@ -48,7 +48,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     params = yaml.safe_load((Path(__file__).parents[2] / "params.yaml").read_text())
     row = Model(
         N=2, d_model=16, d_ff=32, h=2, d_k=8, d_v=8, P_drop=0.1, eps_ls=0.1, steps=8,
-        positions="sinusoid", average=2,
+        positions="sinusoid", average=2, checkpoint_steps=2,
     )  # fmt: skip
     for name in ("base", "brief", "parser"):
         params["models"][name] = asdict(row)

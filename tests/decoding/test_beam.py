@@ -12,6 +12,7 @@ from aiayn.compute.device import Device
 from aiayn.config import Decoding, Model
 from aiayn.decoding import beam
 from aiayn.decoding.beam import Hypothesis, beam_search, length_penalty
+from aiayn.errors import CheckpointError
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import END, PAD, START
 
@@ -158,3 +159,22 @@ def test_bfloat16_searches_too(tiny: Row) -> None:
     exact = beam_search(model, sources(20), decoding, CPU)
     rounded = beam_search(model, sources(20), decoding, Device(torch.device("cpu"), "bfloat16"))
     assert sum(a.pieces == b.pieces for a, b in zip(exact, rounded, strict=True)) > 10
+
+
+def test_the_cache_has_the_format_of_what_is_cached(tiny: Row) -> None:
+    """An empty float32 cache would make every later one float32: twice the memory, cast each step."""
+    model = random_model(tiny(), 3)
+    with torch.inference_mode(), Device(torch.device("cpu"), "bfloat16").autocast():
+        memory = model.encode(torch.tensor([[4, 5, END]]))
+        _, past = model.step(torch.tensor([[START, START]]), model.start(2), memory)
+    assert {layer.keys_BHSK.dtype for layer in past.layers} == {torch.bfloat16}
+    assert {layer.values_BHSV.dtype for layer in past.layers} == {torch.bfloat16}
+
+
+def test_weights_that_are_not_numbers_are_one_clear_line(tiny: Row) -> None:
+    model = random_model(tiny(), 3)
+    with torch.no_grad():
+        model.embedding.fill_(float("nan"))
+    decoding = Decoding(beam=2, alpha=0.6, extra_length=3)
+    with pytest.raises(CheckpointError, match="sentence 1: .*not finite numbers: train it again"):
+        beam_search(model, [[4, END], [5, END]], decoding, CPU)

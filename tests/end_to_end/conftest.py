@@ -65,7 +65,7 @@ tasks:
     decoding: {beam: 4, alpha: 0.6, extra_length: 10}
 
 models:
-  base: &base {N: 1, d_model: 32, d_ff: 64, h: 2, P_drop: 0.1, eps_ls: 0.1, steps: 60, positions: sinusoid, average: 2}
+  base: &base {N: 1, d_model: 32, d_ff: 64, h: 2, P_drop: 0.1, eps_ls: 0.1, steps: 60, positions: sinusoid, average: 2, checkpoint_steps: 20}
   C_ff1024: {<<: *base, d_ff: 32}
 
 runs:
@@ -88,7 +88,6 @@ training:
   micro_batches: 2
   warmup_steps: 10
   learning_rate_scale: 0.3
-  checkpoint_steps: 20
   validation_steps: 30
   log_steps: 15
 """

@@ -20,7 +20,7 @@ from aiayn.profiling.models import ForwardFlops, profile_model
 def test_any_two_lengths_cost_what_the_formula_says(source: int, target: int) -> None:
     row = Model(
         N=2, d_model=12, d_ff=20, h=3, d_k=2, d_v=5, P_drop=0.1, eps_ls=0.1, steps=1,
-        positions="learned", average=1,
+        positions="learned", average=1, checkpoint_steps=1,
     )  # fmt: skip
     with torch.device("meta"):
         model = Transformer(row, 31, max_length=16).eval()
@@ -33,7 +33,7 @@ def test_without_attention_scores_base_costs_two_flops_a_weight_and_piece() -> N
     """Kaplan's rule of thumb, exact here: 2 x the weights of the products that a piece meets."""
     base = Model(
         N=6, d_model=512, d_ff=2048, h=8, d_k=64, d_v=64, P_drop=0.1, eps_ls=0.1, steps=1,
-        positions="sinusoid", average=1,
+        positions="sinusoid", average=1, checkpoint_steps=1,
     )  # fmt: skip
     flops = ForwardFlops.of(base, 37_000)
     encoder = 6 * (4 * 512**2 + 2 * 512 * 2048)

@@ -16,7 +16,7 @@ from aiayn import config
 ROOT = Path(__file__).parents[2]
 BASE = {
     "N": 6, "d_model": 512, "d_ff": 2048, "h": 8, "P_drop": 0.1, "eps_ls": 0.1,
-    "steps": 100000, "positions": "sinusoid", "average": 5,
+    "steps": 100000, "positions": "sinusoid", "average": 5, "checkpoint_steps": 1500,
 }  # fmt: skip
 BIG = {
     **BASE,
@@ -26,6 +26,7 @@ BIG = {
     "P_drop": 0.3,
     "steps": 300000,
     "average": 20,
+    "checkpoint_steps": 600,
 }
 PARTS = {
     "de": ("europarl-v7", "commoncrawl", "news-commentary-v9"),

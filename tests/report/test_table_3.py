@@ -24,7 +24,7 @@ from aiayn.report.verdict import Verdict
 
 SMALL = {
     "N": 3, "d_model": 64, "d_ff": 256, "h": 8, "P_drop": 0.03, "eps_ls": 0.1, "steps": 350,
-    "positions": "sinusoid", "average": 1,
+    "positions": "sinusoid", "average": 1, "checkpoint_steps": 20,
 }  # fmt: skip
 MODELS = {
     "small": SMALL,

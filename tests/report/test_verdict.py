@@ -25,7 +25,7 @@ CONF = Path(__file__).parents[2] / "conf"
 NEWSTEST = EvaluationSet(("newstest2014-de-en",), 3003)
 BASE = Model(
     N=6, d_model=512, d_ff=2048, h=8, d_k=64, d_v=64, P_drop=0.1, eps_ls=0.1, steps=100_000,
-    positions="sinusoid", average=5,
+    positions="sinusoid", average=5, checkpoint_steps=1500,
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from aiayn.training.trainer import Trainer
 
 SETTINGS = Training(
     batch_tokens=256, micro_batches=4, max_length=40, warmup_steps=20, learning_rate_scale=1.0,
-    adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9), checkpoint_steps=3, validation_steps=4, log_steps=2,
+    adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9), validation_steps=4, log_steps=2,
 )  # fmt: skip
 
 

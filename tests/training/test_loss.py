@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
+from torch.utils.flop_counter import FlopCounterMode
 
 from aiayn.training import loss as loss_module
 from aiayn.training.loss import smoothed_cross_entropy
@@ -56,8 +57,11 @@ def test_nothing_but_padding_is_zero() -> None:
 
 
 def test_no_gradient_is_computed_where_none_is_wanted() -> None:
-    with torch.no_grad():
+    """Validation: one product for the logits, 2 N D V operations, and not the gradients' two."""
+    embedding = torch.randn(5, 4, requires_grad=True)  # it wants gradients, but not here
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
         loss, _ = smoothed_cross_entropy(
-            torch.randn(3, 4), torch.randn(5, 4), torch.tensor([1, 2, 3]), eps_ls=0.1, pad=0
+            torch.randn(3, 4), embedding, torch.tensor([1, 2, 3]), eps_ls=0.1, pad=0
         )
     assert not loss.requires_grad
+    assert counter.get_total_flops() == 2 * 3 * 4 * 5

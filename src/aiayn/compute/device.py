@@ -37,6 +37,14 @@ class Device:
             torch.cuda.synchronize(self.device)
 
 
+def dtype_of_products(weight: torch.Tensor) -> torch.dtype:
+    """The format that matrix products with `weight` have at this place in the program: that of
+    autocast where it is on, else the weight's own.
+    """
+    device = weight.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+
+
 def open_device(
     device: str, precision: str, *, d_model: int, threads: int | None = None, local_rank: int = 0
 ) -> Device:

@@ -23,6 +23,7 @@ class Model:
     steps | of the optimiser
     positions | how positions are encoded: sinusoids, or embeddings that are learned (row E)
     average | number of last checkpoints that are averaged (section 6.1: 5 for base, 20 for big)
+    checkpoint_steps | between two checkpoints: the paper's 10 minutes are 1,500 of base, 600 of big
     """
 
     N: int
@@ -36,10 +37,21 @@ class Model:
     steps: int
     positions: Literal["sinusoid", "learned"]
     average: int
+    checkpoint_steps: int
 
     def check(self, key: str) -> None:
         """Raises ConfigError where no such model can be built."""
-        for field in ("N", "d_model", "d_ff", "h", "d_k", "d_v", "steps", "average"):
+        for field in (
+            "N",
+            "d_model",
+            "d_ff",
+            "h",
+            "d_k",
+            "d_v",
+            "steps",
+            "average",
+            "checkpoint_steps",
+        ):
             positive(f"{key}.{field}", getattr(self, field))
         for field in ("P_drop", "eps_ls"):
             require(

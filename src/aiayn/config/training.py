@@ -28,7 +28,6 @@ class Training:
     warmup_steps | over which the learning rate rises (equation 3)
     learning_rate_scale | factor on equation 3
     adam | the optimiser
-    checkpoint_steps | between two checkpoints
     validation_steps | between two measurements on the dev set
     log_steps | between two lines of the history
     """
@@ -39,7 +38,6 @@ class Training:
     warmup_steps: int
     learning_rate_scale: float
     adam: Adam
-    checkpoint_steps: int
     validation_steps: int
     log_steps: int
 
@@ -47,7 +45,7 @@ class Training:
         """Raises ConfigError where nothing could be trained so."""
         for name in (
             "batch_tokens", "micro_batches", "max_length", "warmup_steps", "learning_rate_scale",
-            "checkpoint_steps", "validation_steps", "log_steps",
+            "validation_steps", "log_steps",
         ):  # fmt: skip
             positive(f"training.{name}", getattr(self, name))
         size = self.batch_tokens // self.micro_batches

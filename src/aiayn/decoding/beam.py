@@ -1,7 +1,9 @@
 """Beam search (section 6.1) over hypotheses that share their sentence's encoded source.
 
 Each sentence is searched as if it were alone: its own length limit, its own end, no view of its
-neighbours. So neither the batch it is in nor the order of sentences changes what is found.
+neighbours. What company can change is rounding, because a matrix product of another shape may add
+up in another order: in float32 in the seventh digit, in bfloat16 in the third, where a choice
+between near ties may fall otherwise. The same sentences in the same order give the same outputs.
 
 Shape suffixes as in model/transformer.py; C candidates.
 """
@@ -16,11 +18,12 @@ from torch import Tensor
 
 from aiayn.compute.device import Device
 from aiayn.config import Decoding
+from aiayn.errors import CheckpointError
 from aiayn.model.transformer import Memory, Transformer
 from aiayn.tokens.bpe import END, PAD, START
 
 NEVER = float("-inf")
-BATCH_ROWS = 512  # hypotheses searched at once; changes no result
+BATCH_ROWS = 512  # hypotheses searched at once; changes no result beyond rounding
 BATCH_SOURCE_TOKENS = 8192
 
 
@@ -57,8 +60,10 @@ def beam_search(
         done: told how many more sentences are finished, for a progress bar.
     Returns:
         In the order of `sources`.
+    Raises:
+        CheckpointError: no output of a sentence has a probability: the weights are not numbers.
     """  # fmt: skip
-    found: list[Hypothesis | None] = [None] * len(sources)
+    found: dict[int, Hypothesis] = {}
     for batch in _batches([len(source) for source in sources], decoding.beam):
         longest = max(len(sources[n]) for n in batch)
         padded = torch.full((len(batch), longest), PAD)
@@ -70,10 +75,15 @@ def beam_search(
             search = _Search(model, memory, limits, decoding)
             while search.open:
                 search.advance()
-        for row, n in enumerate(batch):
-            found[n] = search.best[row]
+        for n, best in zip(batch, search.best, strict=True):
+            if best is None:
+                raise CheckpointError(
+                    f"sentence {n + 1}: the model gives no output a probability. Its weights are "
+                    "not finite numbers: train it again."
+                )
+            found[n] = best
         done(len(batch))
-    return [hypothesis for hypothesis in found if hypothesis is not None]
+    return [found[n] for n in range(len(sources))]
 
 
 def _batches(lengths: Sequence[int], beam: int) -> Iterator[list[int]]:

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
+from aiayn.compute.device import dtype_of_products
+
 
 @dataclass
 class KeysValues:
@@ -68,11 +70,12 @@ class MultiHeadAttention(nn.Module):
         return queries, KeysValues(keys, values)
 
     def no_positions(self, rows: int) -> KeysValues:
-        """Nothing to attend to yet, for `rows` sentences."""
+        """Nothing to attend to yet, for `rows` sentences; in the format of what will be added."""
         weight, h = self.w_k.weight, self.h
+        dtype = dtype_of_products(weight)
         return KeysValues(
-            weight.new_empty(rows, h, 0, self.w_k.out_features // h),
-            weight.new_empty(rows, h, 0, self.w_v.out_features // h),
+            weight.new_empty(rows, h, 0, self.w_k.out_features // h, dtype=dtype),
+            weight.new_empty(rows, h, 0, self.w_v.out_features // h, dtype=dtype),
         )
 
     def queries(self, x_BTD: Tensor) -> Tensor:

@@ -110,4 +110,5 @@ def model_of(row: str) -> Model:
         steps=whole("steps"),
         positions="learned" if printed["positions"].text == "learned" else "sinusoid",
         average=1,
+        checkpoint_steps=whole("steps"),
     )

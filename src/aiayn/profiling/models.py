@@ -79,7 +79,7 @@ def profile_models(config: Config) -> Json:
 
     def costs(model: Model, vocabulary: int) -> Json:
         # rows that are trained differently cost the same
-        shape = replace(model, P_drop=0.0, eps_ls=0.0, steps=1, average=1)
+        shape = replace(model, P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
         return profile_model(shape, vocabulary, length, config.training.max_length)
 
     models: Json = {}

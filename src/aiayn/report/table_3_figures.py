@@ -129,7 +129,7 @@ def _our_points(
 
 def _columns(model: Model) -> dict[str, Any]:
     """Its columns of table 3."""
-    return vars(replace(model, average=1))
+    return vars(replace(model, average=1, checkpoint_steps=1))
 
 
 def _draw(printed: Panels, ours: Panels, label: str) -> str:

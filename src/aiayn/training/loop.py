@@ -92,10 +92,14 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
                 )
                 if first:
                     observe(step, {**line, "tokens_per_second": speed})
-            if step % settings.checkpoint_steps == 0 or final or stop:
+            kept = final or step % trainer.job.model.checkpoint_steps == 0
+            if kept or stop:
                 clock.stamp(outcome)
                 _save(
-                    trainer, scratch, outcome, keep=step % settings.checkpoint_steps == 0 or final
+                    trainer,
+                    scratch,
+                    outcome,
+                    keep=kept,
                 )
             if stop and not final:
                 raise Terminated(

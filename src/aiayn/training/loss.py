@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from aiayn.compute.device import dtype_of_products
+
 CHUNK_BYTES = 4 << 20  # logits of this size stay in a CPU's cache; a GPU is given more
 CHUNK_BYTES_GPU = 1 << 30
 
@@ -29,7 +31,11 @@ def smoothed_cross_entropy(
         differentiable), both float32 sums in nats.
     Paper: section 5.4. Deviation: none.
     """
-    loss, nll = _SmoothedCrossEntropy.apply(states_ND, embedding_VD, targets_N, eps_ls, pad)  # type: ignore[no-untyped-call]
+    # asked here: inside a Function gradients are always off, and what needs one says so even then
+    wanted = torch.is_grad_enabled() and (states_ND.requires_grad or embedding_VD.requires_grad)
+    loss, nll = _SmoothedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        states_ND, embedding_VD, targets_N, eps_ls, pad, wanted
+    )
     return loss, nll
 
 
@@ -46,15 +52,14 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         targets_N: Tensor,
         eps_ls: float,
         pad: int,
+        needs_grad: bool,
     ) -> tuple[Tensor, Tensor]:
         device = states_ND.device.type
-        dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
-        weight_VD = embedding_VD if dtype is None else embedding_VD.to(dtype)
+        weight_VD = embedding_VD.to(dtype_of_products(embedding_VD))
         states_ND = states_ND.to(weight_VD.dtype)
         vocabulary = len(weight_VD)
         budget = CHUNK_BYTES if device == "cpu" else CHUNK_BYTES_GPU
         rows = max(1, budget // (4 * vocabulary))
-        needs_grad = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
         grad_states_ND = torch.empty_like(states_ND) if needs_grad else None
         grad_embedding_VD = torch.zeros_like(embedding_VD) if needs_grad else None
         loss = states_ND.new_zeros((), dtype=torch.float32)
@@ -77,7 +82,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
             grad.scatter_add_(1, targets, torch.full_like(log_z, eps_ls - 1)).mul_(is_real)
             grad = grad.to(weight_VD.dtype)
             torch.mm(grad, weight_VD, out=grad_states_ND[begin : begin + rows])
-            if dtype is None:
+            if weight_VD.dtype == embedding_VD.dtype:
                 grad_embedding_VD.addmm_(grad.t(), chunk_ND)
             else:
                 grad_embedding_VD += grad.t() @ chunk_ND
@@ -88,4 +93,4 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         grad_states_ND, grad_embedding_VD = ctx.saved_tensors
-        return grad_states_ND * grad_loss, grad_embedding_VD * grad_loss, None, None, None
+        return grad_states_ND * grad_loss, grad_embedding_VD * grad_loss, *(None,) * 4
