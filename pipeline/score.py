@@ -4,12 +4,11 @@ scores/RUN.json and, for `dvc metrics show`, metrics/RUN.json: the values alone.
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.files import write_atomically
+from aiayn.records import places
+from aiayn.records.scores import RunScores, write, write_metrics
 from aiayn.scoring.splits import score_task_split
 
 
@@ -21,14 +20,13 @@ def main() -> None:
     parameters = config.load()
     run = parameters.run(name)
     task = parameters.task(run.task)
-    splits, metrics = {}, {}
-    for split in parameters.splits_of(name):
-        scored = score_task_split(task, split, Path("data/text", run.task), Path("outputs", name))
-        splits[split], metrics[split] = scored.to_json(), scored.values()
-    report = {"run": name, "task": run.task, "model": run.model, "splits": splits}
-    for folder, content in (("scores", report), ("metrics", metrics)):
-        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-        write_atomically(Path(folder) / f"{name}.json", text)
+    splits = {
+        split: score_task_split(task, split, places.text(run.task), places.outputs(name))
+        for split in parameters.splits_of(name)
+    }
+    found = RunScores(run=name, task=run.task, model=run.model, splits=splits)
+    write(places.scores(name), found)
+    write_metrics(places.metrics(name), found)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +38,36 @@ def tiny() -> Callable[..., Model]:
         return replace(TINY, **columns)  # type: ignore[arg-type]
 
     return row
+
+
+@pytest.fixture
+def describe() -> Callable[..., None]:
+    """Writes the manifest of the text that lies in a folder, given a corpus for each split."""
+
+    def write(folder: Path, **corpora: str) -> None:
+        splits: dict[str, Any] = {}
+        for split, corpus in corpora.items():
+            files = {path.suffix[1:]: path.read_bytes() for path in folder.glob(f"{split}.*")}
+            pairs = max(content.count(b"\n") for content in files.values())
+            splits[split] = {
+                "corpora": {corpus: {"pairs": pairs}},
+                "pairs": pairs,
+                "sha256": {
+                    side: hashlib.sha256(files.get(side, b"")).hexdigest()
+                    for side in ("source", "target", *files)
+                },
+                "words": {side: len(files.get(side, b"").split()) for side in ("source", "target")},
+            }
+        manifest = {
+            "task": folder.name,
+            "languages": {"source": "en", "target": "de"},
+            "cleaning": {},
+            "downloads": {},
+            "splits": splits,
+        }
+        (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+    return write
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from PYEVALB import parser as pyevalb_parser
 from PYEVALB.scorer import Scorer
 
 from aiayn.errors import ScoreError
+from aiayn.records.scores import LengthClass
 from aiayn.scoring.brackets import PUNCTUATION, Counts, count, score_brackets
 from aiayn.trees.linear import linearize, restore
 from aiayn.trees.reading import read_tree, read_trees
@@ -169,7 +170,8 @@ def test_scores_of_a_set() -> None:
         "exact_match": 50,
         "bracket_f1_40": 85.71,
     }
-    assert found.lengths == {"1-10": {"sentences": 2, "f1": 85.71}}
+    assert found.lengths.keys() == {"1-10"}
+    assert found.lengths["1-10"].rounded() == LengthClass(sentences=2, f1=85.71)
     assert "profile:COLLINS.prm" in found.scores["bracket_f1"].signature
 
 
@@ -185,7 +187,7 @@ def test_whatever_was_written_is_scored_and_counted() -> None:
 def test_a_sentence_of_500_words() -> None:
     tree = Tree(("w",) * 500, ("NN",) * 500, (Bracket("S", 0, 500),))
     found = score_brackets([linearize(tree, "tags")], [tree])
-    assert found.lengths == {"61+": {"sentences": 1, "f1": 100.0}}
+    assert found.lengths == {"61+": LengthClass(sentences=1, f1=100.0)}
     assert "bracket_f1_40" not in found.scores
 
 

@@ -3,75 +3,63 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from aiayn.errors import ScoreError
+from aiayn.errors import DataError, ScoreError
 from aiayn.scoring.references import read_hypotheses, read_references
+
+Describe = Callable[..., None]
 
 TARGET = "Ein Hund.\nZwei\u2028Katzen\x85 \n\nDrei Vögel.\n".encode()
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, describe: Describe) -> Path:
     folder = tmp_path / "en-de"
     folder.mkdir()
-    write(folder, TARGET)
+    (folder / "test.target").write_bytes(TARGET)
+    describe(folder, test="demo-test")
     return folder
-
-
-def write(folder: Path, target: bytes) -> None:
-    sha256 = {"source": "0" * 64, "target": hashlib.sha256(target).hexdigest()}
-    test = {
-        "corpora": {"demo-test": {"pairs": 4}},
-        "pairs": 4,
-        "sha256": sha256,
-        "dropped": {"empty": 0},
-    }
-    (folder / "manifest.json").write_text(json.dumps({"splits": {"test": test}}))
-    (folder / "test.target").write_bytes(target)
 
 
 def test_only_line_feeds_part_sentences_and_the_identity_comes_along(folder: Path) -> None:
     references = read_references(folder, "test")
     assert references.sentences == ("Ein Hund.", "Zwei\u2028Katzen\x85 ", "", "Drei Vögel.")
     assert references.path == folder / "test.target"
-    assert set(references.identity) == {"corpora", "pairs", "sha256"}
-    assert references.identity["sha256"]["target"] == hashlib.sha256(TARGET).hexdigest()
+    assert (list(references.test_set.corpora), references.test_set.pairs) == (["demo-test"], 4)
+    assert references.test_set.sha256["target"] == hashlib.sha256(TARGET).hexdigest()
 
 
 def test_a_changed_reference_is_refused(folder: Path) -> None:
     (folder / "test.target").write_bytes(TARGET.replace(b"Hund", b"Hunt"))
-    with pytest.raises(ScoreError, match=r"test\.target: is not the file that .*download@en-de"):
+    with pytest.raises(DataError, match=r"test\.target: is not the file that .*download@en-de"):
         read_references(folder, "test")
 
 
-@pytest.mark.parametrize(
-    "manifest", [b"", b"[]", b"{}", b'{"splits": {"dev": {}}}', b'{"splits": {"test": 1}}', b"\xff"]
-)
-def test_a_manifest_that_does_not_describe_the_split_is_named(
-    folder: Path, manifest: bytes
-) -> None:
-    (folder / "manifest.json").write_bytes(manifest)
-    with pytest.raises(ScoreError, match=r"manifest\.json: does not tell .* of test"):
-        read_references(folder, "test")
+def test_a_manifest_that_does_not_describe_the_split_is_named(folder: Path) -> None:
+    with pytest.raises(DataError, match=r"manifest\.json: splits.dev.sha256.target is missing\..*download@en-de"):
+        read_references(folder, "dev")
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "test.target"])
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
-    with pytest.raises(ScoreError, match=f"{name}: there is no such file"):
+    with pytest.raises(DataError, match=f"{name}: there is no such file"):
         read_references(folder, "test")
 
 
 @pytest.mark.parametrize(
     ("target", "complaint"), [(b"", "the file is empty"), (b"a\n\xe4\n", "line 2 is not UTF-8")]
 )
-def test_unreadable_references_are_refused(folder: Path, target: bytes, complaint: str) -> None:
-    write(folder, target)
-    with pytest.raises(ScoreError, match=rf"test\.target: {complaint}"):
+def test_unreadable_references_are_refused(
+    folder: Path, describe: Describe, target: bytes, complaint: str
+) -> None:
+    (folder / "test.target").write_bytes(target)
+    describe(folder, test="demo-test")
+    with pytest.raises(DataError, match=rf"test\.target: {complaint}"):
         read_references(folder, "test")
 
 
@@ -98,5 +86,5 @@ def test_hypotheses_that_do_not_answer_the_references_are_refused(
     path.parent.mkdir()
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ScoreError, match=rf"test\.hypotheses:? {complaint}.*decode@en-de\.base"):
+    with pytest.raises((DataError, ScoreError), match=rf"test\.hypotheses:? {complaint}.*decode@en-de\.base"):
         read_hypotheses(path, read_references(folder, "test"))

@@ -65,6 +65,10 @@ class LengthClass:
     sentences: int
     f1: float
 
+    def rounded(self) -> LengthClass:
+        """As a file has it."""
+        return replace(self, f1=round(self.f1, DECIMALS))
+
 
 @dataclass(frozen=True, kw_only=True)
 class SplitScores:
@@ -140,7 +144,8 @@ _SET, _COUNTS, _LENGTHS = "set", "counts", "lengths"
 
 def _plain(split: SplitScores) -> dict[str, Any]:
     """As it stands in the file; no empty mapping."""
-    others = {_SET: split.test_set, _COUNTS: split.counts, _LENGTHS: split.lengths}
+    lengths = {name: group.rounded() for name, group in split.lengths.items()}
+    others = {_SET: split.test_set, _COUNTS: split.counts, _LENGTHS: lengths}
     scores = {name: plain(score.rounded()) for name, score in split.scores.items()}
     return {key: plain(value) for key, value in others.items() if value} | scores
 

@@ -94,7 +94,12 @@ def read_lines(path: Path) -> tuple[str, ...]:
     Raises:
         DataError: the file is missing, empty or not UTF-8.
     """
-    return parse_lines(read_bytes(path, _complaint), path)
+    return parse_lines(read_content(path), path)
+
+
+def read_content(path: Path) -> bytes:
+    """A text as it lies there. Raises DataError: the file is missing."""
+    return read_bytes(path, _complaint)
 
 
 def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:

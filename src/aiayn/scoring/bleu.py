@@ -25,8 +25,8 @@ from sacrebleu import BLEU, CHRF
 from sacrebleu.metrics.chrf import CHRFScore
 
 from aiayn.errors import ScoreError
+from aiayn.records.scores import Score
 from aiayn.scoring import moses
-from aiayn.scoring.score import Score
 
 RESAMPLES = 1000
 SEED = 12345  # sacreBLEU's own default: its command line gives the same interval

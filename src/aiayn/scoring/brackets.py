@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aiayn.errors import ScoreError
-from aiayn.scoring.score import DECIMALS, Score
+from aiayn.records.scores import LengthClass, Score
 from aiayn.trees.linear import restore
 from aiayn.trees.tree import TOP, Tree
 
@@ -53,7 +53,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class BracketScores:
-    """Scores by name; counts of sentences; and F1 by sentence length, as plain data.
+    """Scores by name; counts of sentences; and F1 by sentence length.
 
     `counts` tells how many sentences were scored, how many outputs had to be repaired into a tree,
     and how many sentences were skipped because the treebank has no word in them.
@@ -61,7 +61,7 @@ class BracketScores:
 
     scores: dict[str, Score]
     counts: dict[str, int]
-    lengths: dict[str, dict[str, float | int]]
+    lengths: dict[str, LengthClass]
 
 
 def score_brackets(outputs: Sequence[str], gold: Sequence[Tree]) -> BracketScores:
@@ -164,7 +164,7 @@ def _estimated(counts: Sequence[Counts], measure: Callable[[Sums], float], words
     return Score(value=value, signature=f"{SIGNATURE}|{words}", low=float(low), high=float(high))
 
 
-def _by_length(counts: Sequence[Counts]) -> Iterator[tuple[str, dict[str, float | int]]]:
+def _by_length(counts: Sequence[Counts]) -> Iterator[tuple[str, LengthClass]]:
     """F1 of the sentences of each class of LENGTHS that has any; named by its bounds."""
     lower = 0
     for upper in (*LENGTHS, None):
@@ -172,5 +172,5 @@ def _by_length(counts: Sequence[Counts]) -> Iterator[tuple[str, dict[str, float 
         if within:
             f1 = _f1(_sums(within).sum(axis=0))
             name = f"{lower + 1}-{upper}" if upper else f"{lower + 1}+"
-            yield name, {"sentences": len(within), "f1": round(f1, DECIMALS)}
+            yield name, LengthClass(sentences=len(within), f1=f1)
         lower = upper or lower

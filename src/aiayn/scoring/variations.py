@@ -15,9 +15,10 @@ from sacrebleu.significance import PairedTest, Result
 
 from aiayn.config import Config, Run
 from aiayn.errors import ScoreError
+from aiayn.records.json_files import plain
+from aiayn.records.scores import DECIMALS
 from aiayn.scoring.bleu import RESAMPLES, seeded
 from aiayn.scoring.references import read_hypotheses, read_references
-from aiayn.scoring.score import DECIMALS
 
 SPLIT = "dev"  # section 6.2
 
@@ -65,7 +66,7 @@ def compare_variations(config: Config, root: Path = Path()) -> dict[str, Any]:
         "task": task,
         "base": base,
         "split": SPLIT,
-        "set": references.identity,
+        "set": plain(references.test_set),
         "signature": signature,
         "models": models,
     }
