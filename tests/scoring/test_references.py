@@ -40,7 +40,9 @@ def test_a_changed_reference_is_refused(folder: Path) -> None:
 
 
 def test_a_manifest_that_does_not_describe_the_split_is_named(folder: Path) -> None:
-    with pytest.raises(DataError, match=r"manifest\.json: splits.dev.sha256.target is missing\..*download@en-de"):
+    with pytest.raises(
+        DataError, match=r"manifest\.json: splits.dev.sha256.target is missing\..*download@en-de"
+    ):
         read_references(folder, "dev")
 
 
@@ -86,5 +88,7 @@ def test_hypotheses_that_do_not_answer_the_references_are_refused(
     path.parent.mkdir()
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises((DataError, ScoreError), match=rf"test\.hypotheses:? {complaint}.*decode@en-de\.base"):
+    with pytest.raises(
+        (DataError, ScoreError), match=rf"test\.hypotheses:? {complaint}.*decode@en-de\.base"
+    ):
         read_hypotheses(path, read_references(folder, "test"))

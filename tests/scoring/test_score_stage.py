@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.records import places, scores
-
 ROOT = Path(__file__).parents[2]
 SENTENCES = {
     "dev": ["Ein Hund läuft durch den Wald.", "Die Katze schläft."],

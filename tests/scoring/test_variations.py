@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import pytest
 import yaml
 
 from aiayn import config
-from aiayn.errors import ScoreError
+from aiayn.errors import DataError, ScoreError
 from aiayn.scoring.variations import compare_variations, last_perplexity
 
 ROOT = Path(__file__).parents[2]
@@ -49,16 +48,14 @@ def history(*perplexities: float) -> str:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, describe: Callable[..., None]) -> Path:
     """Dev sets, hypotheses and histories; the last dev perplexity is the run's step of SPOILT."""
     text = tmp_path / "data/text/en-de"
     text.mkdir(parents=True)
     (tmp_path / "history").mkdir()
     content = "".join(f"{line}\n" for line in REFERENCES).encode()
     (text / "dev.target").write_bytes(content)
-    digests = {"source": "0" * 64, "target": hashlib.sha256(content).hexdigest()}
-    dev = {"corpora": {"demo-dev": {}}, "pairs": len(REFERENCES), "sha256": digests}
-    (text / "manifest.json").write_text(json.dumps({"splits": {"dev": dev}}))
+    describe(text, dev="demo-dev")
     for run, step in SPOILT.items():
         (tmp_path / "outputs" / run).mkdir(parents=True)
         lines = "".join(f"{line}\n" for line in hypotheses(run))
@@ -159,9 +156,9 @@ def test_no_run_of_the_base(compare: Compare) -> None:
 def test_missing_hypotheses(compare: Compare, project: Path) -> None:
     path = project / "outputs/en-de.deep/dev.hypotheses"
     path.unlink()
-    with pytest.raises(ScoreError) as error:
+    with pytest.raises(DataError) as error:
         compare(RUNS)
-    said = f"{path}: there is no such file. Decode again: dvc repro -f decode@en-de.deep."
+    said = f"{path}: there is no such file. Make it again: dvc repro -f decode@en-de.deep."
     assert str(error.value) == said
 
 

@@ -43,6 +43,6 @@ def _trees(path: Path, lines: tuple[str, ...]) -> list[Tree]:
     try:
         return [read_tree(line, f"{path}, line {n}") for n, line in enumerate(lines, start=1)]
     except DataError as error:
-        raise ScoreError(
+        raise DataError(
             f"{error} Make the text again: dvc repro -f download@{path.parent.name}."
         ) from error
