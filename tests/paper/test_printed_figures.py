@@ -78,12 +78,26 @@ def test_parameters_follow_from_the_columns(key: str) -> None:
 
 
 def test_what_ours_must_be_is_spelled_out() -> None:
-    base = PAPER.table_2["base"].models["en-fr"]
-    german, french = PAPER.table_2["big"].models["en-de"], PAPER.table_2["big"].models["en-fr"]
-    assert (base.columns["N"].text, base.columns["steps"].text, base.average) == ("6", "100K", 5)
-    assert (german.columns["d_v"].text, german.columns["eps_ls"].text) == ("64", "0.1")
-    assert (german.columns["P_drop"].text, french.columns["P_drop"].text) == ("0.3", "0.1")
-    assert german.average == 20
+    def stated(row: str, pair: str) -> dict[str, str]:
+        parameters = PAPER.table_2[row].recipes[pair].parameters
+        return {name: needed.text for name, needed in parameters.items()}
+
+    base = stated("base", "en-fr")
+    german, french = stated("big", "en-de"), stated("big", "en-fr")
+    assert (base["model.N"], base["model.steps"], base["model.average"]) == ("6", "100K", "5")
+    assert (german["model.d_v"], german["model.eps_ls"]) == ("64", "0.1")
+    assert (german["model.P_drop"], french["model.P_drop"]) == ("0.3", "0.1")
+    assert german["model.average"] == "20"
+    assert (german["bpe.vocabulary"], french["bpe.vocabulary"]) == ("about 37000", "32000")
+
+
+def test_checkpoints_are_ten_minutes_apart() -> None:
+    """Section 6.1, at section 5.2's time of a step, and at its hours over its steps."""
+    for row, seconds, hours, steps in (("base", 0.4, 12, 100_000), ("big", 1.0, 84, 300_000)):
+        needed = PAPER.table_2[row].recipes["en-de"].parameters["model.checkpoint_steps"]
+        assert needed.admits(round(600 / seconds))
+        assert needed.admits(round(600 / (hours * 3600 / steps)))
+        assert not needed.admits(round(1200 / seconds))
 
 
 def test_the_other_tables_are_whole() -> None:

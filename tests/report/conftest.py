@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from aiayn import config
+from aiayn.records.text import Manifest, Part, Split, write_manifest
 
 ROOT = Path(__file__).parents[2]
 BASE = {
@@ -32,6 +33,16 @@ PARTS = {
     "de": ("europarl-v7", "commoncrawl", "news-commentary-v9"),
     "fr": ("europarl-v7", "commoncrawl", "news-commentary-v9", "un", "giga"),
 }
+# typed from WMT 2014's task page and, the sums left by cleaning, section 5.1
+PAIRS = {
+    "de": ((1_920_209, 2_399_123, 201_288), 4_508_785),
+    "fr": ((2_007_723, 3_244_152, 183_251, 12_886_831, 22_520_376), 35_509_317),
+}
+CATALOGUE = yaml.safe_load((ROOT / "conf/catalogue/wmt14.yaml").read_text(encoding="utf-8"))
+RECIPE = {
+    "batch_tokens": 25000, "micro_batches": 8, "max_length": 256, "warmup_steps": 4000,
+    "learning_rate_scale": 1.0, "adam": {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9},
+}  # fmt: skip
 
 EXPONENTS = {
     "self_attention": {"n": 2, "d": 1},
@@ -45,6 +56,15 @@ PATHS = {
     "convolutional": {"n": 1, "k": -1},
     "dilated": {"log_k_n": 1},
     "restricted": {"n": 1, "r": -1},
+}
+# counted by hand: a signal over 7 and over 15 places, at most 1 place a layer, or 3 with kernels that
+# are dilated, whose reach grows threefold
+LAYERS = {
+    "self_attention": {8: 1, 16: 1},
+    "recurrent": {8: 8, 16: 16},
+    "convolutional": {8: 7, 16: 15},
+    "dilated": {8: 2, 16: 3},
+    "restricted": {8: 7, 16: 15},
 }
 FIXED = {"n": 100, "d": 512, "k": 3, "r": 64}
 
@@ -92,7 +112,42 @@ def params(training: Callable[[str], list[str]], test: Callable[[str], str]) -> 
     }
     data["tested"] = list(data["runs"])
     data["variations"] = {"task": "en-de", "base": "base"}
+    data["training"] |= RECIPE
+    for language, vocabulary in (("de", 37000), ("fr", 32000)):
+        mine = data["tasks"][f"en-{language}"]
+        mine["bpe"]["vocabulary"] = vocabulary
+        mine["decoding"] = {"beam": 4, "alpha": 0.6, "extra_length": 50}
     return data
+
+
+def _manifest(language: str) -> Manifest:
+    """Of the paper's training text for a pair of languages, as the literature counts it."""
+    counts, kept = PAIRS[language]
+    names = [f"{part}-{language}-en" for part in PARTS[language]]
+    corpora = {
+        name: Part(pairs=pairs, kept=pairs, dropped={})
+        for name, pairs in zip(names, counts, strict=True)
+    }
+    sha256 = {"source": "1e" * 32, "target": "2f" * 32}
+    words = {"source": 1, "target": 1}
+    held_out = Split(corpora={"newstest": Part(pairs=3003)}, pairs=3003, words=words, sha256=sha256)
+    return Manifest(
+        task=f"en-{language}",
+        languages={"source": "en", "target": language},
+        cleaning={},
+        downloads=CATALOGUE["downloads"],
+        splits={
+            "train": Split(corpora=corpora, pairs=kept, words=words, sha256=sha256),
+            "dev": held_out,
+            "test": held_out,
+        },
+    )
+
+
+@pytest.fixture
+def manifests() -> dict[str, Manifest]:
+    """What the paper's own text would leave in data/text, by task."""
+    return {f"en-{language}": _manifest(language) for language in PAIRS}
 
 
 @pytest.fixture
@@ -127,7 +182,7 @@ def load(tmp_path: Path) -> Callable[[Params], config.Config]:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Callable[..., Path]:
+def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Path]:
     """Lays a project out in a folder: params.yaml, and for each scored run all that it leaves."""
 
     def make(data: Params, scores: dict[str, dict[str, Any]]) -> Path:
@@ -137,6 +192,8 @@ def project(tmp_path: Path) -> Callable[..., Path]:
         for name, task in data["tasks"].items():
             folder = tmp_path / "data/text" / name
             folder.mkdir(parents=True)
+            if name in manifests:
+                write_manifest(folder / "manifest.json", manifests[name])
             for side in ("source", "target"):
                 lines = [f"{side} {task['text'][side]} {number}" for number in range(1, 41)]
                 (folder / f"test.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -187,9 +244,13 @@ def chain(slope: int) -> Json:
     return {"operations": operations, "intercept": fit(3.0), "slope": fit(float(slope))}
 
 
-def path(exponents: dict[str, int]) -> Json:
-    size = next((s for s in exponents if s in "kr"), None)
-    points = {f"n{n}": {"n": n, "layers": n // 4, **({size: 3} if size else {})} for n in (8, 16)}
+def path(exponents: dict[str, int], layers: dict[int, int]) -> Json:
+    """`layers` by n, at a kernel or neighbourhood of 3 where the stack has one."""
+    size = next((s for s in exponents if s in "kr"), "k" if "log_k_n" in exponents else None)
+    points = {
+        f"n{n}": {"n": n, "layers": count, **({size: 3} if size else {})}
+        for n, count in layers.items()
+    }
     fits = {s: fit(e + 0.04, 0.02) for s, e in exponents.items()}
     return {"points": points, "exponents": fits, "paper": exponents}
 
@@ -203,7 +264,7 @@ def layers_json() -> Json:
         "fixed": FIXED,
         "counts": {name: counts(exponents) for name, exponents in EXPONENTS.items()},
         "chains": {name: chain(3 if name == "recurrent" else 0) for name in EXPONENTS},
-        "paths": {name: path(exponents) for name, exponents in PATHS.items()},
+        "paths": {name: path(exponents, LAYERS[name]) for name, exponents in PATHS.items()},
         "maps": {
             "k": 3,
             "r": 4,

@@ -9,6 +9,7 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
+from aiayn.records.text import Manifest
 from aiayn.report.comparison import compare
 from aiayn.report.cost_figure import System, cost_figure, our_systems, printed_systems
 from aiayn.report.results import read_scores
@@ -46,12 +47,13 @@ def test_ours_stand_beside_the_papers_only_where_they_are_judged(
     load: Callable[[dict[str, Any]], Config],
     scores_file: Callable[..., dict[str, Any]],
     tmp_path: Path,
+    manifests: dict[str, Manifest],
 ) -> None:
     config = load(request.getfixturevalue(scale))
     corpus = config.task("en-de").text.tests["test"]
     path = tmp_path / "en-de.base.json"
     path.write_text(json.dumps(scores_file("en-de.base", corpus, 3003, 27.1)))
-    comparisons = compare(PAPER, config, {"en-de.base": read_scores(path)})
+    comparisons = compare(PAPER, config, {"en-de.base": read_scores(path)}, manifests)
     found = list(our_systems(comparisons, {"en-de.base": 1e18, "en-de.big": 1e19}))
     assert [system.name for system in found] == drawn
     assert all((s.origin, s.bleu, s.flops) == ("ours", 27.1, 1e18) for s in found)

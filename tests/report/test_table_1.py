@@ -17,6 +17,7 @@ from aiayn.report.profiles import LayersProfile, read_layers
 from aiayn.report.section import Section
 from aiayn.report.table_1 import formula, table_1
 from aiayn.report.table_1_figures import wall_time
+from aiayn.report.table_1_paths import EXACT_PATHS
 from aiayn.report.tables import Cell, latex, markdown
 from aiayn.report.verdict import Verdict
 
@@ -54,9 +55,14 @@ def verdicts(section: Section) -> dict[str, Verdict]:
 def test_every_cell_of_the_paper_is_judged(layers_json: Json, tmp_path: Path) -> None:
     section = table_1(PAPER, read(layers_json, tmp_path))
     assert len(section.findings) == 4 * 3
-    assert set(verdicts(section).values()) == {Verdict.REPRODUCED}
+    found = verdicts(section)
+    built = {what for what, verdict in found.items() if verdict is Verdict.BY_CONSTRUCTION}
+    assert {what.partition(": ")[2] for what in built} == {"complexity per layer"}
+    assert len(built) == 4
+    assert {found[what] for what in found if what not in built} == {Verdict.REPRODUCED}
     printed = {finding.what: finding.paper for finding in section.findings}
     assert printed["Convolutional: complexity per layer"] == "O(k · n · d²)"
+    assert not any(finding.of_training for finding in section.findings)
 
 
 @pytest.mark.parametrize(
@@ -66,11 +72,13 @@ def test_every_cell_of_the_paper_is_judged(layers_json: Json, tmp_path: Path) ->
         (("counts", "restricted", "exponents", "r", "term"), fit(0.0), "Self-Attention (restricted): complexity per layer"),
         (("chains", "convolutional"), chain(1), "Convolutional: sequential operations"),
         (("chains", "recurrent"), chain(0), "Recurrent: sequential operations"),
-        (("paths", "restricted", "exponents", "n"), fit(0.0), "Self-Attention (restricted): maximum path length"),
-        (("paths", "dilated", "exponents", "log_k_n"), fit(2.0), "Convolutional: maximum path length"),
+        (("paths", "self_attention", "points", "n16", "layers"), 2, "Self-Attention: maximum path length"),
+        (("paths", "recurrent", "points", "n8", "layers"), 7, "Recurrent: maximum path length"),
+        (("paths", "restricted", "points", "n16", "layers"), 14, "Self-Attention (restricted): maximum path length"),
+        (("paths", "dilated", "points", "n16", "layers"), 4, "Convolutional: maximum path length"),
     ],
 )  # fmt: skip
-def test_another_growth_differs_and_nothing_else_does(
+def test_another_count_differs_and_nothing_else_does(
     layers_json: Json, tmp_path: Path, place: tuple[str, ...], wrong: Json, what: str
 ) -> None:
     *folders, last = place
@@ -80,6 +88,39 @@ def test_another_growth_differs_and_nothing_else_does(
     held[last] = wrong
     found = verdicts(table_1(PAPER, read(layers_json, tmp_path)))
     assert [name for name, verdict in found.items() if verdict is Verdict.DIFFERS] == [what]
+
+
+def test_a_path_is_judged_by_the_layer_not_by_how_it_grows(
+    layers_json: Json, tmp_path: Path
+) -> None:
+    """An exponent was once enough if it was within 0.2; one layer too many at one size is not."""
+    layers_json["paths"]["recurrent"]["exponents"]["n"] = fit(1.0)
+    layers_json["paths"]["recurrent"]["points"]["n16"]["layers"] = 17
+    section = table_1(PAPER, read(layers_json, tmp_path))
+    assert verdicts(section)["Recurrent: maximum path length"] is Verdict.DIFFERS
+    (paths,) = [table for table in section.tables if table.key == "paths"]
+    wrong = [row for row in paths.rows if row.cells[-1].text == "differs"]
+    assert [[cell.text for cell in row.cells[:6]] for row in wrong] == [
+        ["Recurrent", "16", "–", "n", "16", "17"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "size", "layers"),
+    [
+        ("self_attention", 1000, 0, 1),
+        ("recurrent", 5, 0, 5),
+        ("convolutional", 5, 3, 4),  # one place a layer over four
+        ("convolutional", 6, 5, 3),  # two a layer over five
+        ("dilated", 9, 3, 2),  # 8 is 22 to base 3
+        ("dilated", 10, 3, 3),  # 9 is 100
+        ("dilated", 244, 3, 6),  # 243 = 3^5, where a rounded logarithm may fall short
+        ("restricted", 7, 4, 3),
+        ("restricted", 8, 4, 4),
+    ],
+)
+def test_layers_are_counted_from_the_definition(kind: str, n: int, size: int, layers: int) -> None:
+    assert EXACT_PATHS[kind].layers(n, size) == layers
 
 
 def test_every_number_stands_where_it_is_said_to(layers_json: Json, tmp_path: Path) -> None:

@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aiayn.paper import table_1, table_2, table_3, table_4
-from aiayn.paper.printed import EvaluationSet, Printed
+from aiayn.paper.corpora import EvaluationSet, TrainingText
+from aiayn.paper.printed import Printed
+from aiayn.paper.recipe import Recipe
+from aiayn.paper.requirement import Requirement
 from aiayn.paper.table_1 import LayerRow
-from aiayn.paper.table_2 import BleuRow, Column, Cost, RequiredModel
-from aiayn.paper.table_3 import VariationRow, model_of
+from aiayn.paper.table_2 import BleuRow, Column, Cost
+from aiayn.paper.table_3 import VariationRow, columns_of, model_of, recipe_of
 from aiayn.paper.table_4 import ParserRow
 
 __all__ = [
@@ -25,9 +28,13 @@ __all__ = [
     "Paper",
     "ParserRow",
     "Printed",
-    "RequiredModel",
+    "Recipe",
+    "Requirement",
+    "TrainingText",
     "VariationRow",
+    "columns_of",
     "model_of",
+    "recipe_of",
 ]
 
 
@@ -50,8 +57,6 @@ class Paper:
     table_3_test_set: EvaluationSet
     table_4: Mapping[str, ParserRow]
     table_4_test_set: EvaluationSet
-    table_4_model: Mapping[str, Printed]
-    table_4_decoding: Mapping[str, Printed]
 
 
 PAPER = Paper(
@@ -77,6 +82,4 @@ PAPER = Paper(
     table_3_test_set=table_3.TEST_SET,
     table_4=table_4.ROWS,
     table_4_test_set=table_4.TEST_SET,
-    table_4_model=table_4.MODEL,
-    table_4_decoding=table_4.DECODING,
 )

@@ -1,4 +1,4 @@
-"""A cell of the paper as it stands in print, and the sentences that a figure was measured on."""
+"""A cell of the paper as it stands in print."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ class Printed:
         if self.text.endswith("K"):
             return float(self.text[:-1]) * 1000
         return float(self.text)
-
-
-@dataclass(frozen=True)
-class EvaluationSet:
-    """Which sentences a figure was measured on: corpora by catalogue name, and sentence pairs."""
-
-    corpora: tuple[str, ...]
-    pairs: int
 
 
 def cells(texts: Mapping[str, str]) -> dict[str, Printed]:

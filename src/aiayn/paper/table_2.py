@@ -6,34 +6,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aiayn.paper import table_3
-from aiayn.paper.printed import EvaluationSet, Printed, cells
+from aiayn.paper.corpora import (
+    TEST_SETS,
+    WMT14_EN_DE,
+    WMT14_EN_FR,
+    EvaluationSet,
+    TrainingText,
+)
+from aiayn.paper.printed import Printed, cells
+from aiayn.paper.recipe import (
+    EN_DE_VOCABULARY,
+    EN_FR_VOCABULARY,
+    SEARCH,
+    TRAINING,
+    Recipe,
+    averaging,
+    columns,
+)
+from aiayn.paper.requirement import Requirement
 
 
 @dataclass(frozen=True)
 class Column:
     """A language pair of table 2.
 
-    `training` are the corpora of WMT 2014 by catalogue name: section 5.1 names the data set, WMT's
-    task page its parts. `protocol` names the score of ours, as scores/RUN.json calls it, that is
-    measured as the paper measured.
+    `protocol` names the score of ours, as scores/RUN.json calls it, that is measured as the paper
+    measured.
     """
 
     heading: str
-    training: tuple[str, ...]
+    training_text: TrainingText
+    vocabulary: Requirement
     test_set: EvaluationSet
     protocol: str
-
-
-@dataclass(frozen=True)
-class RequiredModel:
-    """What a model of ours must be to stand beside a row of table 2.
-
-    `columns` are those of table 3, spelled out; `average` counts the last checkpoints averaged
-    (section 6.1).
-    """
-
-    columns: Mapping[str, Printed]
-    average: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +46,7 @@ class BleuRow:
     """A row of table 2; mappings go by column, and lack the cells that the paper leaves empty.
 
     `by` names the authors of a competitor, and is None in the Transformer's rows. These have
-    `flops_of_both`, one cell over both columns, and `models`: what ours must be, by column. The
+    `flops_of_both`, one cell over both columns, and `recipes`: what ours must be, by column. The
     runs of ours that stand beside them are called COLUMN.ROW, like en-de.base.
     """
 
@@ -50,7 +55,7 @@ class BleuRow:
     bleu: Mapping[str, Printed]
     flops: Mapping[str, Printed] = field(default_factory=dict)
     flops_of_both: Printed | None = None
-    models: Mapping[str, RequiredModel] = field(default_factory=dict)
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,20 +78,16 @@ VOCABULARY = 37_000  # "about 37000", English to German (section 5.1)
 COLUMNS = {
     "en-de": Column(
         heading="EN-DE",
-        training=("europarl-v7-de-en", "commoncrawl-de-en", "news-commentary-v9-de-en"),
-        test_set=EvaluationSet(("newstest2014-de-en",), 3003),
+        training_text=WMT14_EN_DE,
+        vocabulary=EN_DE_VOCABULARY,
+        test_set=TEST_SETS["en-de"],
         protocol="compound_split_bleu",
     ),
     "en-fr": Column(
         heading="EN-FR",
-        training=(
-            "europarl-v7-fr-en",
-            "commoncrawl-fr-en",
-            "news-commentary-v9-fr-en",
-            "un-fr-en",
-            "giga-fr-en",
-        ),
-        test_set=EvaluationSet(("newstest2014-fr-en",), 3003),
+        training_text=WMT14_EN_FR,
+        vocabulary=EN_FR_VOCABULARY,
+        test_set=TEST_SETS["en-fr"],
         protocol="tokenized_bleu",
     ),
 }
@@ -99,13 +100,22 @@ COST = Cost(
 )
 
 
-def _models(
-    row: str, average: int, changes: Mapping[str, Mapping[str, str]]
-) -> dict[str, RequiredModel]:
-    """A row of table 3 for each column, with what the column changes of it."""
+def _recipes(
+    row: str, average: str, seconds_a_step: str, changes: Mapping[str, Mapping[str, str]]
+) -> dict[str, Recipe]:
+    """Of a row of table 3 for each column, with the cells that the column changes."""
     return {
-        column: RequiredModel(table_3.columns_of(row) | cells(changes.get(column, {})), average)
-        for column in COLUMNS
+        key: Recipe(
+            parameters=columns(table_3.columns_of(row), "table 3")
+            | columns(cells(changes.get(key, {})), "section 6.1")
+            | averaging(average, seconds_a_step)
+            | TRAINING
+            | SEARCH
+            | {"bpe.vocabulary": column.vocabulary},
+            training_text=column.training_text,
+            evaluation_set=column.test_set,
+        )
+        for key, column in COLUMNS.items()
     }
 
 
@@ -159,13 +169,13 @@ ROWS = {
         name="Transformer (base model)",
         bleu=cells({"en-de": "27.3", "en-fr": "38.1"}),
         flops_of_both=Printed("3.3e18"),
-        models=_models("base", 5, {}),
+        recipes=_recipes("base", "5", "0.4", {}),
     ),
     "big": BleuRow(
         name="Transformer (big)",
         bleu=cells({"en-de": "28.4", "en-fr": "41.8"}),
         flops_of_both=Printed("2.3e19"),
-        models=_models("big", 20, {"en-fr": {"P_drop": "0.1"}}),  # section 6.1
+        recipes=_recipes("big", "20", "1.0", {"en-fr": {"P_drop": "0.1"}}),
     ),
 }
 NOTES = {

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aiayn.config import Model
-from aiayn.paper.printed import EvaluationSet, Printed, cells
+from aiayn.paper.corpora import DEVELOPMENT_SET, WMT14_EN_DE
+from aiayn.paper.printed import Printed, cells
+from aiayn.paper.recipe import EN_DE_VOCABULARY, SEARCH, TRAINING, Recipe, columns
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ ABOUT = (
     "Variations of the architecture, English to German, on newstest2013 (development). Perplexity "
     "is per word piece. Checkpoints are not averaged (section 6.2)."
 )
-TEST_SET = EvaluationSet(("newstest2013",), 3000)
+TEST_SET = DEVELOPMENT_SET
 
 
 def _row(
@@ -111,4 +113,16 @@ def model_of(row: str) -> Model:
         positions="learned" if printed["positions"].text == "learned" else "sinusoid",
         average=1,
         checkpoint_steps=whole("steps"),
+    )
+
+
+def recipe_of(row: str) -> Recipe:
+    """What a run must be to stand beside a row; its last checkpoint counts, so none is averaged."""
+    return Recipe(
+        parameters=columns(columns_of(row), "table 3")
+        | TRAINING
+        | SEARCH
+        | {"bpe.vocabulary": EN_DE_VOCABULARY},
+        training_text=WMT14_EN_DE,
+        evaluation_set=DEVELOPMENT_SET,
     )

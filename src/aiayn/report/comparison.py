@@ -7,15 +7,10 @@ from dataclasses import dataclass
 
 from aiayn.config import Config
 from aiayn.paper import Column, Paper, Printed
+from aiayn.records.text import Manifest
+from aiayn.report.departures import judge_run
 from aiayn.report.results import Measured, ScoredSplit
-from aiayn.report.verdict import (
-    Judgement,
-    Verdict,
-    judge,
-    model_departures,
-    set_departures,
-    training_departures,
-)
+from aiayn.report.verdict import TOLERANCE_BLEU, Judgement
 
 Scores = Mapping[str, Mapping[str, ScoredSplit] | None]
 """Runs by name, in the order of params.yaml, with their splits; None where a run has no scores."""
@@ -40,30 +35,40 @@ class Comparison:
     sacrebleu: Measured | None
 
 
-def compare(paper: Paper, config: Config, scores: Scores) -> tuple[Comparison, ...]:
+def compare(
+    paper: Paper, config: Config, scores: Scores, manifests: Mapping[str, Manifest]
+) -> tuple[Comparison, ...]:
     """Every cell of the paper's own models, row by row."""
     return tuple(
-        _comparison(paper, row, pair, config, scores)
+        _comparison(paper, row, pair, config, scores, manifests)
         for row, printed in paper.table_2.items()
-        if printed.models
+        if printed.recipes
         for pair in paper.table_2_columns
     )
 
 
-def _comparison(paper: Paper, row: str, pair: str, config: Config, scores: Scores) -> Comparison:
+def _comparison(
+    paper: Paper,
+    row: str,
+    pair: str,
+    config: Config,
+    scores: Scores,
+    manifests: Mapping[str, Manifest],
+) -> Comparison:
     printed, column, run = paper.table_2[row], paper.table_2_columns[pair], f"{pair}.{row}"
     splits = scores.get(run)
     test = splits.get("test") if splits else None
-    departures: tuple[str, ...] = ()
-    if test is not None:
-        departures = (
-            *set_departures(column.test_set, test.evaluation_set),
-            *training_departures(column.training, config.task(config.run(run).task).text.train),
-            *model_departures(printed.models[pair], config.model_of(run)),
-        )
     ours = test.scores.get(column.protocol) if test else None
-    judgement = judge(printed.bleu[pair].value, ours.value if ours else None, departures)
-    judged = judgement.verdict is not Verdict.NOT_RUN
+    judgement = judge_run(
+        printed.bleu[pair].value,
+        ours.value if ours else None,
+        tolerance=TOLERANCE_BLEU,
+        recipe=printed.recipes[pair],
+        config=config,
+        run=run,
+        scored=test,
+        manifests=manifests,
+    )
     return Comparison(
         row=row,
         model_name=printed.name,
@@ -72,6 +77,6 @@ def _comparison(paper: Paper, row: str, pair: str, config: Config, scores: Score
         run=run,
         paper=printed.bleu[pair],
         judgement=judgement,
-        ours=ours if judged else None,
-        sacrebleu=test.scores.get("bleu") if test and judged else None,
+        ours=ours if judgement.judged else None,
+        sacrebleu=test.scores.get("bleu") if test and judgement.judged else None,
     )

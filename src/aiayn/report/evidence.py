@@ -9,13 +9,13 @@ from pathlib import Path
 from aiayn import config
 from aiayn.config import Config
 from aiayn.paper import PAPER, Paper
+from aiayn.records.json_files import if_there
+from aiayn.records.text import Manifest, read_manifest
 from aiayn.report.comparison import Scores
 from aiayn.report.profiles import LayersProfile, ModelsProfile, read_layers, read_models
 from aiayn.report.results import (
     History,
-    Manifest,
     read_history,
-    read_manifest,
     read_scores,
 )
 from aiayn.report.variations import Variations, read_variations
@@ -52,7 +52,7 @@ def gather(root: Path = Path()) -> Evidence:
     parameters = config.load(root / config.PARAMS)
     histories = {run: read_history(root / "history" / f"{run}.csv") for run in parameters.runs}
     manifests = {
-        task: read_manifest(root / "data/text" / task / "manifest.json")
+        task: if_there(read_manifest, root / "data/text" / task / "manifest.json")
         for task in parameters.tasks
     }
     return Evidence(

@@ -19,7 +19,7 @@ from aiayn.report.provenance import (
     measurements,
     provenance,
 )
-from aiayn.report.scoreboard import answer, tally, words
+from aiayn.report.scoreboard import answer, aside, headline, tally, words
 from aiayn.report.section import Section
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -62,6 +62,8 @@ def index_html(page: Page) -> str:
         "index.html",
         page=page,
         answer=answer(findings, page.scale),
+        aside=aside(findings),
+        headline=headline(findings),
         tally=tally,
         words=words,
         findings=findings,

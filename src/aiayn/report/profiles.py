@@ -60,6 +60,7 @@ class PathPoint:
     n: int
     size: int | None
     layers: int
+    source: str
 
 
 @dataclass(frozen=True)
@@ -182,8 +183,13 @@ def _layers(data: Mapping[str, Any], file: str) -> LayersProfile:
 def _path(data: Mapping[str, Any], place: str) -> PathGrowth:
     return PathGrowth(
         points=tuple(
-            PathPoint(int(point["n"]), point.get("k", point.get("r")), int(point["layers"]))
-            for point in data["points"].values()
+            PathPoint(
+                int(point["n"]),
+                point.get("k", point.get("r")),
+                int(point["layers"]),
+                f"{place}.points.{key}",
+            )
+            for key, point in data["points"].items()
         ),
         exponents={
             size: (int(data["paper"][size]), _fitted(entry, f"{place}.exponents.{size}"))

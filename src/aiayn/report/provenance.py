@@ -7,9 +7,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
+from aiayn.records.text import Manifest
 from aiayn.report.comparison import compare
 from aiayn.report.evidence import Evidence
-from aiayn.report.results import Manifest, ScoredSplit
+from aiayn.report.results import ScoredSplit
 from aiayn.report.section import Section
 from aiayn.report.tables import Cell
 
@@ -38,7 +39,7 @@ class Provenance:
 def provenance(evidence: Evidence) -> Iterator[Provenance]:
     """Of every run, in the order of params.yaml; a run without scores has no splits."""
     config, scores = evidence.config, evidence.scores
-    comparisons = compare(evidence.paper, config, scores)
+    comparisons = compare(evidence.paper, config, scores, evidence.manifests)
     departures = {item.run: item.judgement.reasons for item in comparisons}
     for name, splits in scores.items():
         run, model = config.run(name), config.model_of(name)

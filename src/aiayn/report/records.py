@@ -8,7 +8,6 @@ from aiayn.config import Config
 from aiayn.paper import EvaluationSet, Paper
 from aiayn.report.comparison import Comparison, Scores
 from aiayn.report.results import Measured
-from aiayn.report.verdict import Verdict
 
 FIELDS = (
     "origin", "model", "pair", "run", "split", "test_set", "pairs", "measure", "value", "low",
@@ -75,7 +74,7 @@ def _ours(
 
 def _missing(comparisons: tuple[Comparison, ...]) -> Iterator[dict[str, str]]:
     for item in comparisons:
-        if item.judgement.verdict is Verdict.NOT_RUN:
+        if not item.judgement.judged:
             yield {
                 "origin": "ours",
                 "model": item.model_name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -131,39 +130,6 @@ def read_history(path: Path) -> History | None:
         raise ScoreError(
             f"{path}: not a training history ({type(error).__name__}: {_one_line(error)}). "
             f"Make it again: dvc repro -f train@{path.stem}."
-        ) from error
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What data/text/TASK/manifest.json says: its own digest, the pairs that training was given,
-    and their digest by side."""
-
-    sha256: str
-    training_pairs: int
-    training_sha256: Mapping[str, str]
-
-
-def read_manifest(path: Path) -> Manifest | None:
-    """A task's manifest; None where its text is not there yet.
-
-    Raises:
-        ScoreError: the file is not a manifest.
-    """
-    try:
-        content = path.read_bytes()
-        train = json.loads(content)["splits"]["train"]
-        return Manifest(
-            sha256=hashlib.sha256(content).hexdigest(),
-            training_pairs=int(train["pairs"]),
-            training_sha256={side: str(digest) for side, digest in train["sha256"].items()},
-        )
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ScoreError(
-            f"{path}: not a manifest ({type(error).__name__}: {_one_line(error)}). "
-            f"Make it again: dvc repro -f download@{path.parent.name}."
         ) from error
 
 

@@ -29,7 +29,9 @@ class Finding:
     """A statement of the paper that ours is held against: an entry of the scoreboard.
 
     `what` names it in a few words, `paper` is what stands in print. `ours` is there only if the
-    two could be judged; otherwise `reasons` say in a few words each why not.
+    two could be judged; otherwise `reasons` say in a few words each why not. `of_training` marks
+    what a trained model scored: BLEU, perplexity, F1. Whether the paper was reproduced is asked of
+    these alone.
     """
 
     what: str
@@ -37,6 +39,7 @@ class Finding:
     ours: Cell | None
     verdict: Verdict
     reasons: tuple[str, ...] = ()
+    of_training: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
         held.paper,
         held.config,
         held.scores,
+        held.manifests,
         read_parses(held.config, held.root / "data/text", held.root / "outputs"),
     ),
     "costs": lambda held: costs(held.paper, held.models),

@@ -20,7 +20,8 @@ COUNTED = (
     "Training FLOPs of ours are counted: the matrix products of forward and backward pass for each "
     "source and target piece (profiles/models.json), times the target pieces trained on "
     "(history/), with as many source pieces taken for granted. The paper's costs are hours × GPUs "
-    "× an assumed rate, two to three times the count of the same training: compare ours with ours."
+    "× an assumed rate, several times the count of the same training (see costs): compare ours "
+    "with ours."
 )
 NO_COSTS: Mapping[str, float] = {}
 PROTOCOL = (
@@ -32,10 +33,11 @@ PROTOCOL = (
 )
 RULE = (
     f"Reproduced: at most {TOLERANCE_BLEU} BLEU from the printed value by the paper's protocol, on "
-    "the paper's test set, with the paper's training corpora and model (every column of table 3, "
-    "and the number of averaged checkpoints). Late checkpoints of one training differ by about 0.3 "
-    "BLEU, so less would ask for luck; a mistaken protocol moves a score by 0.7 or more, so more "
-    "would let it pass."
+    "the paper's test set, by the paper's whole recipe: training corpora by their pairs and the "
+    "checksums of their files, vocabulary, model, batches, learning rate, averaged checkpoints and "
+    "search (src/aiayn/paper/recipe.py). Any departure is named and leaves the cell without a "
+    "verdict. Late checkpoints of one training differ by about 0.3 BLEU, so less would ask for "
+    "luck; a mistaken protocol moves a score by 0.7 or more, so more would let it pass."
 )
 MEASURED = (
     "Every score of this scale, on the sentences it names. None is comparable with the paper "
@@ -50,7 +52,7 @@ MULTI30K = (
 def section(evidence: Evidence) -> Section:
     """Table 2 as a part of the report; its findings are the BLEU cells of the paper's models."""
     paper, config, scores = evidence.paper, evidence.config, evidence.scores
-    comparisons = compare(paper, config, scores)
+    comparisons = compare(paper, config, scores, evidence.manifests)
     costs = counted_costs(config, evidence.models, evidence.histories)
     systems = (*printed_systems(paper), *our_systems(comparisons, costs))
     return Section(
@@ -72,6 +74,7 @@ def _finding(item: Comparison) -> Finding:
         ours=_score_cell(item.ours, item.run) if item.ours else None,
         verdict=item.judgement.verdict,
         reasons=item.judgement.reasons,
+        of_training=True,
     )
 
 

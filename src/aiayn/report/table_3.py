@@ -8,20 +8,14 @@ from math import sqrt
 
 from aiayn.config import Config, Model
 from aiayn.errors import ScoreError
-from aiayn.paper import Paper, Printed, RequiredModel, VariationRow
+from aiayn.paper import Paper, Printed, VariationRow
 from aiayn.report.evidence import Evidence
 from aiayn.report.profiles import ModelsProfile
-from aiayn.report.section import Finding, Section
+from aiayn.report.section import Section
 from aiayn.report.table_3_figures import figures
+from aiayn.report.table_3_verdicts import model_name, verdicts
 from aiayn.report.tables import EMPTY, Cell, Row, Table, signed
 from aiayn.report.variations import OverSeeds, Variation, Variations
-from aiayn.report.verdict import (
-    Verdict,
-    judge,
-    model_departures,
-    set_departures,
-    training_departures,
-)
 
 COLUMNS = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls", "steps", "positions")
 SIGNIFICANT = 0.05
@@ -59,7 +53,7 @@ class Move(Enum):
 
 
 def section(evidence: Evidence) -> Section:
-    """Table 3 with ours; findings are the BLEU cells of all rows.
+    """Table 3 with ours; findings are the BLEU and perplexity cells of all rows.
 
     Raises:
         ScoreError: the stage compare has run with other models or another base.
@@ -79,14 +73,9 @@ def section(evidence: Evidence) -> Section:
         lead=paper.about["table_3"],
         tables=(_table(paper, config, found, evidence.models),),
         records=list(_records(paper, config, found, evidence.models)),
-        findings=tuple(_findings(evidence)),
+        findings=tuple(verdicts(evidence)),
         figures=tuple(figures(paper, config, found, evidence.models)),
     )
-
-
-def model_name(config: Config, row: str) -> str:
-    """The model of ours for a row of the paper: of the same name, but for the base."""
-    return config.variations.base if row == "base" else row
 
 
 def move(paper: Paper, row: str, found: Variations | None, model: str) -> Move:
@@ -215,48 +204,6 @@ def _over_seeds(measure: OverSeeds, run: str) -> Cell:
 
 def _millions(parameters: int, source: str, run: str) -> Cell:
     return Cell(f"{parameters / 1e6:.2f}", sources=(f"{source}.parameters",), run=run)
-
-
-def _findings(evidence: Evidence) -> Iterator[Finding]:
-    """BLEU of every row; ours by the protocol that table 2 uses for the pair."""
-    paper, config = evidence.paper, evidence.config
-    column = paper.table_2_columns["en-de"]
-    base = paper.table_3["base"].columns
-    for key, printed in paper.table_3.items():
-        name = model_name(config, key)
-        variation = evidence.variations.models.get(name) if evidence.variations else None
-        scores = evidence.scores.get(variation.run) if variation else None
-        dev = scores.get("dev") if scores else None
-        ours = dev.scores.get(column.protocol) if dev else None
-        departures: tuple[str, ...] = ()
-        if dev is not None:
-            model = config.models[name]
-            required = RequiredModel({**base, **printed.columns}, model.average)
-            departures = (
-                *set_departures(paper.table_3_test_set, dev.evaluation_set),
-                *training_departures(
-                    column.training, config.task(config.variations.task).text.train
-                ),
-                *model_departures(required, model),
-            )
-        judgement = judge(printed.bleu.value, ours.value if ours else None, departures)
-        judged = judgement.verdict is not Verdict.NOT_RUN and ours is not None and variation
-        yield Finding(
-            what=f"{_words(key, printed)}: BLEU",
-            paper=printed.bleu.text,
-            ours=Cell(f"{ours.value:.2f}", sources=(f"{ours.source}.value",), run=variation.run)
-            if judged and ours and variation
-            else None,
-            verdict=judgement.verdict,
-            reasons=judgement.reasons,
-        )
-
-
-def _words(key: str, printed: VariationRow) -> str:
-    if key in ("base", "big"):
-        return key
-    cells = ", ".join(f"{column} {cell.text}" for column, cell in printed.columns.items())
-    return f"({printed.group}) {cells}"
 
 
 def _records(

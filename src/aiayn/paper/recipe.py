@@ -1,0 +1,82 @@
+"""The paper's recipe: all that a run must be before its score may stand beside a printed figure.
+
+What the paper does not tell is no part of it: into how many parts a batch is cut, the seed, how
+often a run is validated, the number format of matrix products. One exception: beyond which length a
+pair is left out is the authors' code's, because it decides what is learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aiayn.paper.corpora import EvaluationSet, TrainingText
+from aiayn.paper.printed import Printed
+from aiayn.paper.requirement import Requirement, about, exactly
+
+CHECKPOINT_MINUTES = 10  # section 6.1
+THE_AUTHORS_CODE = "the authors' code; the paper is silent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a run must be.
+
+    `parameters` go by dotted name: `model.N`, `training.adam.beta1`; `decoding.beam` and
+    `bpe.vocabulary` are of the run's task.
+    """
+
+    parameters: Mapping[str, Requirement]
+    training_text: TrainingText
+    evaluation_set: EvaluationSet
+
+
+TRAINING = {
+    # "approximately": 25 thousand when rounded to thousands
+    "training.batch_tokens": about("about 25000", "section 5.1", low=24_500, high=25_500),
+    "training.max_length": exactly("256", THE_AUTHORS_CODE),
+    "training.adam.beta1": exactly("0.9", "section 5.3"),
+    "training.adam.beta2": exactly("0.98", "section 5.3"),
+    "training.adam.epsilon": exactly("1e-9", "section 5.3"),
+    "training.warmup_steps": exactly("4000", "section 5.3"),
+    "training.learning_rate_scale": exactly("1.0", "section 5.3"),
+}
+# "about": 37 thousand when rounded to thousands. 500 pieces are a quarter of a million of base's 63
+# million parameters, and less than the 3,000 that the paper's own parameter counts leave open
+EN_DE_VOCABULARY = about("about 37000", "section 5.1", low=36_500, high=37_500)
+EN_FR_VOCABULARY = exactly("32000", "section 5.1")
+
+
+def search(beam: str, alpha: str, extra_length: str, source: str) -> dict[str, Requirement]:
+    """Beam search: output of at most input + `extra_length` pieces."""
+    return {
+        "decoding.beam": exactly(beam, source),
+        "decoding.alpha": exactly(alpha, source),
+        "decoding.extra_length": exactly(extra_length, source),
+    }
+
+
+SEARCH = search("4", "0.6", "50", "section 6.1")
+
+
+def columns(cells: Mapping[str, Printed], source: str) -> dict[str, Requirement]:
+    """A model's columns of table 3."""
+    return {f"model.{name}": exactly(cell.text, source) for name, cell in cells.items()}
+
+
+def averaging(checkpoints: str, seconds_a_step: str) -> dict[str, Requirement]:
+    """The last checkpoints, written every 10 minutes: so many steps of the time that was printed.
+
+    A time is printed to a tenth of a second, so an interval is known as well as that.
+    """
+    seconds = Printed(seconds_a_step).value
+    interval = CHECKPOINT_MINUTES * 60
+    return {
+        "model.average": exactly(checkpoints, "section 6.1"),
+        "model.checkpoint_steps": about(
+            f"about {interval / seconds:.0f}",
+            f"section 6.1: {CHECKPOINT_MINUTES} minutes; section 5.2: {seconds_a_step} s a step",
+            low=interval / (seconds + 0.05),
+            high=interval / (seconds - 0.05),
+        ),
+    }
