@@ -248,7 +248,9 @@ def test_the_manifest_is_part_of_the_provenance(wmt14_project: Path) -> None:
     assert "4,508,785 pairs" in text
     path.write_text("{}")
     done = render(wmt14_project)
-    assert re.fullmatch(r"DataError: .*manifest\.json: .* dvc repro -f download@en-de\.\n", done.stderr)
+    assert re.fullmatch(
+        r"DataError: .*manifest\.json: .* dvc repro -f download@en-de\.\n", done.stderr
+    )
 
 
 def test_nothing_heavy_is_imported(wmt14_project: Path) -> None:
