@@ -87,7 +87,13 @@ def _translate(parsed: argparse.Namespace) -> list[str]:
     params = config.load()
     if params.task_of(parsed.run).kind != "translation":
         raise ConfigError(f"{parsed.run} does not translate, it parses: aiayn parse {parsed.run}")
-    return _decode(params, parsed, _sentences(parsed.text, parsed.input))
+    sentences = _sentences(parsed.text, parsed.input)
+    text = params.task_of(parsed.run).text
+    if text.form is not None:
+        from aiayn.moses import normalized
+
+        sentences = normalized(sentences, text.source)
+    return _decode(params, parsed, sentences)
 
 
 def _parse(parsed: argparse.Namespace) -> list[str]:

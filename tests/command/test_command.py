@@ -8,7 +8,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,18 @@ def test_a_parse_is_a_tree_over_the_words_of_the_input(project: Path, capsys: Sa
     assert read_tree(first, "first").words == ("A", "dog", "-LRB-", "here", "-RRB-", "sleeps", ".")
     assert second == ""
     assert read_tree(third, "third").words == ("Two", "men")
+
+
+def test_sentences_are_given_the_form_that_the_model_learned(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    asked = config.load()
+    text = replace(asked.tasks["en-de"].text, form="lowercased_tokens")
+    tasks = {**asked.tasks, "en-de": replace(asked.tasks["en-de"], text=text)}
+    monkeypatch.setattr(config, "load", lambda: replace(asked, tasks=tasks))
+    monkeypatch.setattr("aiayn.decoding.text.translate", lambda *arguments: list(arguments[2]))
+    main(["translate", RUN, "A dog, asleep."])
+    assert capsys.readouterr().out == "a dog , asleep .\n"
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,45 @@ def test_multi30k(
             assert lines(folder / f"{split}.{side}") == stripped
 
 
+def test_a_form_is_given_to_every_split_and_stands_in_the_manifest(corner: Any) -> None:
+    corner.add(
+        "one",
+        b"A Dog, asleep.\nTom's\n",
+        "Ein Hund schl\u00e4ft.\nToms \u201eHaus\u201c\n".encode(),
+    )
+    corner.add("test", b"A dog, asleep.\n", b"K\xc3\xb6ter!\n")
+    text = replace(corner.task("one"), form="lowercased_tokens")
+    assemble("en-de", text, corner.catalogue, corner.text, corner.raw, str(corner.mirror))
+    written = {path.name: path.read_text(encoding="utf-8") for path in corner.text.iterdir()}
+    assert written["train.source"] == "a dog , asleep .\ntom &apos;s\n"
+    assert written["train.target"] == "ein hund schl\u00e4ft .\ntoms &quot; haus &quot;\n"
+    assert written["test.source"] == "a dog , asleep .\n"
+    assert written["test.target"] == "k\u00f6ter !\n"
+    manifest = json.loads(written["manifest.json"])
+    assert manifest["form"] == "lowercased_tokens"
+    assert manifest["splits"]["train"]["words"] == {"source": 7, "target": 8}
+    # what is the same only in this form is an overlap too
+    assert manifest["splits"]["test"]["overlap"] == {"source": 1, "target": 0, "pairs": 0}
+
+
+def test_multi30k_in_the_published_form(
+    multi30k_mirror: Path, catalogue: Callable[[str], Catalogue], tmp_path: Path, corner: Any
+) -> None:
+    text = replace(
+        corner.task("multi30k-val", empty=True),
+        form="lowercased_tokens",
+        dev="multi30k-val",
+        tests={"test": "multi30k-test-2016-flickr"},
+    )
+    mirror = str(multi30k_mirror)
+    assemble("en-de", text, catalogue("multi30k"), corner.text, corner.raw, mirror)
+    splits = json.loads((corner.text / "manifest.json").read_text())["splits"]
+    # of German, what Multi30k's README says of its lc.norm.tok files; 12,103 is also the length of
+    # the published BLEU's reference
+    assert splits["dev"]["words"]["target"] == 12828
+    assert splits["test"]["words"]["target"] == 12103
+
+
 def test_wmt14_in_miniature(
     wmt14_mini_mirror: Path, catalogue: Callable[[str], Catalogue], tmp_path: Path
 ) -> None:

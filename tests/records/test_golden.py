@@ -112,6 +112,7 @@ SCORES = scores.RunScores(
 TEXT = text.Manifest(
     task="en-de",
     languages={"source": "en", "target": "de"},
+    form="raw",
     cleaning={"empty": True, "max_words": None},
     downloads={"flickr": {"url": "https://example.org/ü.tar.gz", "sha256": "dd44"}},
     splits={

@@ -39,10 +39,13 @@ class Text:
     `source` and `target` are languages (or `tree`); `train`, `dev` and `tests` name corpora, and
     `tests` holds "test" and any further test sets by name. `leaves` is for parsing alone: the
     target is a tree's brackets with every word as its part of speech ("tags") or as one and the
-    same symbol ("dummy").
+    same symbol ("dummy"). `form` is for translation alone: null is the text as its corpora have
+    it, "lowercased_tokens" the same in lower case, with normalised punctuation and cut into Moses'
+    words, as the published models of Multi30k learned it.
     """
 
     leaves: Literal["tags", "dummy"] | None = None
+    form: Literal["lowercased_tokens"] | None = None
     source: str
     target: str
     train: tuple[str, ...]
@@ -63,6 +66,7 @@ class Text:
             f"{key}.leaves",
             "is needed for parsing: tags or dummy" if parses else f"is for parsing, not {kind}",
         )
+        require(self.form is None or not parses, f"{key}.form", "is for translation, not parsing")
         require("test" in self.tests, f"{key}.tests", "needs a set named test")
         for reserved in ("train", "dev"):
             require(reserved not in self.tests, f"{key}.tests.{reserved}", "is a reserved name")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from aiayn.config import Catalogue, Text
 from aiayn.corpora.cleaning import Cleaner, normalise
 from aiayn.corpora.digests import Digests
 from aiayn.corpora.fetching import fetch
+from aiayn.corpora.forms import RAW, Pair, former
 from aiayn.corpora.reading import Parallel
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder
@@ -31,7 +32,8 @@ def assemble(
     """Write SPLIT.source, SPLIT.target and manifest.json of a task into `folder`; of a parsing
     task also SPLIT.trees of the dev and test sets, a bracketed tree a line, for scoring.
 
-    Training pairs are cleaned by text.cleaning. Of the dev and test sets no line is ever dropped,
+    Training pairs are cleaned by text.cleaning as the corpora have them; then all text is brought
+    into the form of text.form. Of the dev and test sets no line is ever dropped,
     so that scores stay comparable: their lines are only stripped, and those that also occur in the
     cleaned training text are counted in the manifest as `overlap`. Memory is flat but for the rule
     `duplicates` (see Digests).
@@ -56,15 +58,19 @@ def assemble(
         name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves)
         for name in names
     }
+    form = former(text)
     with replaced_folder(folder) as new:
         held_out = {
-            split: _write_held_out(new, split, corpora[corpus])
+            split: _write_held_out(new, split, corpora[corpus], form)
             for split, corpus in held_out_names.items()
         }
-        train = _write_train(new, [corpora[name] for name in text.train], text, held_out.values())
+        train = _write_train(
+            new, [corpora[name] for name in text.train], text, form, held_out.values()
+        )
         manifest = Manifest(
             task=task,
             languages={"source": text.source, "target": text.target},
+            form=text.form or RAW,
             cleaning=asdict(text.cleaning),
             downloads={name: asdict(catalogue.downloads[name]) for name in downloads},
             splits={
@@ -151,12 +157,14 @@ class _HeldOut:
         return replace(self._written, overlap=overlap)
 
 
-def _write_held_out(folder: Path, split: str, corpus: Parallel) -> _HeldOut:
+def _write_held_out(
+    folder: Path, split: str, corpus: Parallel, form: Callable[[Pair], Pair]
+) -> _HeldOut:
     pairs: list[tuple[str, str]] = []
     with _open_split(folder, split) as writer:
         for number, (source, target) in enumerate(corpus.pairs(), start=1):
             try:
-                pairs.append((normalise(source), normalise(target)))
+                pairs.append(form((normalise(source), normalise(target))))
             except UnicodeDecodeError as error:
                 advice = "No line of a dev or test set is dropped: convert the file to UTF-8."
                 raise _not_utf8(corpus, number, source, advice) from error
@@ -171,7 +179,11 @@ def _write_held_out(folder: Path, split: str, corpus: Parallel) -> _HeldOut:
 
 
 def _write_train(
-    folder: Path, corpora: Iterable[Parallel], text: Text, held_out: Iterable[_HeldOut]
+    folder: Path,
+    corpora: Iterable[Parallel],
+    text: Text,
+    form: Callable[[Pair], Pair],
+    held_out: Iterable[_HeldOut],
 ) -> Split:
     held_out = list(held_out)
     seen = Digests()
@@ -191,6 +203,7 @@ def _write_train(
                     advice = "Convert the file, or switch the cleaning rule invalid_utf8 on."
                     raise _not_utf8(corpus, number, source, advice) from error
                 if pair is not None:
+                    pair = form(pair)
                     writer.write(pair)
                     for held in held_out:
                         held.meet(pair)

@@ -45,12 +45,14 @@ class Split:
 class Manifest:
     """What went into a task's text and what not.
 
-    `languages` goes by side; `cleaning` has the rules, `downloads` the catalogue's entries that
-    were used, both as they stand in the parameters. `splits` has train, dev and the test sets.
+    `languages` goes by side; `form` is "raw" or what the parameters call the text's form;
+    `cleaning` has the rules, `downloads` the catalogue's entries that were used, both as they stand
+    in the parameters. `splits` has train, dev and the test sets.
     """
 
     task: str
     languages: Mapping[str, str]
+    form: str
     cleaning: Mapping[str, Any]
     downloads: Mapping[str, Any]
     splits: Mapping[str, Split]

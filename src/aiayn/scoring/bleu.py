@@ -24,9 +24,9 @@ from contextlib import contextmanager
 from sacrebleu import BLEU, CHRF
 from sacrebleu.metrics.chrf import CHRFScore
 
+from aiayn import moses
 from aiayn.errors import ScoreError
 from aiayn.records.scores import Score
-from aiayn.scoring import moses
 
 RESAMPLES = 1000
 SEED = 12345  # sacreBLEU's own default: its command line gives the same interval

@@ -1,8 +1,9 @@
 """Text as Moses' scripts cut it into words, by way of sacremoses.
 
-The three preparations here are those behind published tokenized BLEU. On all eight German and
-French validation and test files of Multi30k, `normalized` gives the word and the character counts
-of the files that its authors published; tests/scoring/test_moses.py holds the figures.
+The three preparations here are those behind published tokenized BLEU, and `normalized` is also the
+form in which a task's text may be learned (`text.form: lowercased_tokens`). On all eight German and
+French validation and test files of Multi30k it gives the word and the character counts of the files
+that its authors published; tests/test_moses.py holds the figures.
 """
 
 # sacremoses carries no types
@@ -11,7 +12,7 @@ of the files that its authors published; tests/scoring/test_moses.py holds the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import sacremoses
 
@@ -51,6 +52,11 @@ def compounds_split(tokenized_lines: Iterable[str]) -> list[str]:
 
 
 def normalized(lines: Iterable[str], language: str) -> list[str]:
+    """Each line by `normalizer`."""
+    return list(map(normalizer(language), lines))
+
+
+def normalizer(language: str) -> Callable[[str], str]:
     """lowercase.perl, `normalize-punctuation.perl -l LANGUAGE`, `tokenizer.perl -l LANGUAGE`.
 
     Source: multi30k/dataset, scripts/task1-tokenize.sh, which makes its *.lc.norm.tok.* files.
@@ -59,7 +65,6 @@ def normalized(lines: Iterable[str], language: str) -> list[str]:
     tokenizer = sacremoses.MosesTokenizer(language)
     # Perl sees the end of the line, and its rule for `."` needs a character after the quote: only
     # with the line feed does a closing period move behind the quote, as it did in their files.
-    return [
-        tokenizer.tokenize(punctuation.normalize(line.lower() + "\n"), return_str=True)
-        for line in lines
-    ]
+    return lambda line: tokenizer.tokenize(
+        punctuation.normalize(line.lower() + "\n"), return_str=True
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.scoring import moses
+from aiayn import moses
 
 MULTI30K = (
     Path(__file__).parents[2]
