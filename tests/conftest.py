@@ -61,6 +61,7 @@ def describe() -> Callable[..., None]:
         manifest = {
             "task": folder.name,
             "languages": {"source": "en", "target": "de"},
+            "form": "raw",
             "cleaning": {},
             "downloads": {},
             "splits": splits,

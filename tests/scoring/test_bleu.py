@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aiayn import moses
 from aiayn.errors import ScoreError
 from aiayn.scoring.bleu import score_split
 
@@ -61,6 +62,19 @@ def test_tokenized_scores_are_those_of_multi_bleu(
     scores = score_split(hypotheses, references, language)
     assert {name: scores[name].rounded().value for name in PERL[language]} == PERL[language]
     assert set(scores) == {"bleu", "chrf", *PERL[language]}
+
+
+@pytest.mark.parametrize(("language", "pairs"), [("de", GERMAN), ("fr", FRENCH)])
+def test_text_of_lowercased_words_has_the_published_protocols_score_alone(
+    language: str, pairs: list[tuple[str, str]]
+) -> None:
+    sides = [moses.normalized(side, language) for side in zip(*pairs, strict=True)]
+    scores = score_split(*sides, language, "lowercased_tokens")
+    assert set(scores) == {"lowercased_bleu"}
+    found = scores["lowercased_bleu"]
+    assert found.rounded().value == PERL[language]["lowercased_bleu"]
+    raw = score_split(*zip(*pairs, strict=True), language)
+    assert found.signature == raw["lowercased_bleu"].signature  # so the two may be compared
 
 
 def test_standard_scores_are_those_of_sacrebleus_command(

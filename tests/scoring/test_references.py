@@ -29,6 +29,7 @@ def test_only_line_feeds_part_sentences_and_the_identity_comes_along(folder: Pat
     references = read_references(folder, "test")
     assert references.sentences == ("Ein Hund.", "Zwei\u2028Katzen\x85 ", "", "Drei Vögel.")
     assert references.path == folder / "test.target"
+    assert references.form == "raw"
     assert (list(references.test_set.corpora), references.test_set.pairs) == (["demo-test"], 4)
     assert references.test_set.sha256["target"] == hashlib.sha256(TARGET).hexdigest()
 

@@ -15,13 +15,13 @@ from aiayn.config import Catalogue, Text
 from aiayn.corpora.cleaning import Cleaner, normalise
 from aiayn.corpora.digests import Digests
 from aiayn.corpora.fetching import fetch
-from aiayn.corpora.forms import RAW, Pair, former
+from aiayn.corpora.forms import Pair, former
 from aiayn.corpora.reading import Parallel
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder
 from aiayn.records import places
 from aiayn.records.places import SIDES
-from aiayn.records.text import Manifest, Part, Split, write_lines, write_manifest
+from aiayn.records.text import RAW, Manifest, Part, Split, write_lines, write_manifest
 
 BUFFER_BYTES = 1 << 20
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from aiayn.config import Text
 
 Pair = tuple[str, str]
-RAW = "raw"
 
 
 def former(text: Text) -> Callable[[Pair], Pair]:

@@ -15,6 +15,8 @@ from aiayn.records.json_files import parse_json, plain, read_bytes, shaped
 
 FORMAT = 1
 
+RAW = "raw"  # the form of text that is as its corpora have it
+
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
@@ -45,7 +47,7 @@ class Split:
 class Manifest:
     """What went into a task's text and what not.
 
-    `languages` goes by side; `form` is "raw" or what the parameters call the text's form;
+    `languages` goes by side; `form` is RAW or what the parameters call the text's form;
     `cleaning` has the rules, `downloads` the catalogue's entries that were used, both as they stand
     in the parameters. `splits` has train, dev and the test sets.
     """

@@ -10,6 +10,8 @@ tokenized_bleu | Moses words, cased | multi-bleu.perl
 compound_split_bleu | the same with German compounds split: table 2's EN-DE | multi-bleu.perl
 lowercased_bleu | lower-cased, normalised Moses words: Multi30k's custom | multi-bleu.perl
 
+Text that was learned in the last form (`text.form: lowercased_tokens`) has the last score alone.
+
 multi-bleu.perl with one reference is BLEU-4 without smoothing, and with the length of that
 reference as the brevity penalty's; sacreBLEU computes the same with `tok:none|smooth:none`.
 """
@@ -27,20 +29,25 @@ from sacrebleu.metrics.chrf import CHRFScore
 from aiayn import moses
 from aiayn.errors import ScoreError
 from aiayn.records.scores import Score
+from aiayn.records.text import RAW
 
 RESAMPLES = 1000
 SEED = 12345  # sacreBLEU's own default: its command line gives the same interval
 
 
 def score_split(
-    hypotheses: Sequence[str], references: Sequence[str], target_language: str
+    hypotheses: Sequence[str], references: Sequence[str], target_language: str, form: str = RAW
 ) -> dict[str, Score]:
     """Every score of one test set, by name; `compound_split_bleu` for German ("de") alone.
 
+    Of text that was learned as lower-cased Moses words there is `lowercased_bleu` alone, over these
+    words as they stand: their case and spacing cannot be had back, which the other scores count.
+
     Args:
-        hypotheses: detokenized sentences; an empty one is legal and earns nothing.
-        references: as many detokenized sentences, in the same order.
+        hypotheses: sentences; an empty one is legal and earns nothing.
+        references: as many sentences, in the same order.
         target_language: two letters, for Moses' rules.
+        form: of hypotheses and references, as the text's manifest tells it.
     Raises:
         ScoreError: there is no sentence, or there are not as many of one as of the other.
     """
@@ -49,11 +56,15 @@ def score_split(
             f"{len(hypotheses)} hypotheses cannot be scored against {len(references)} references: "
             "give one hypothesis, if only an empty one, for each reference."
         )
+    tok = moses.signature(target_language)
+    lowercased = {"case": "lc", "tok": tok, "punct": "moses-normalized"}
+    if form != RAW:
+        score = _measure(text_bleu(form), hypotheses, references, **lowercased)
+        return {"lowercased_bleu": score}
     scores = {
-        "bleu": _measure(BLEU(), hypotheses, references),
+        "bleu": _measure(text_bleu(form), hypotheses, references),
         "chrf": _measure(_Chrf(), hypotheses, references),
     }
-    tok = moses.signature(target_language)
     sides = [moses.tokenized(side, target_language) for side in (hypotheses, references)]
     scores["tokenized_bleu"] = _measure(
         _multi_bleu(), *sides, case="mixed", tok=tok, punct="unicode-replaced"
@@ -67,9 +78,14 @@ def score_split(
     scores["lowercased_bleu"] = _measure(
         _multi_bleu(),
         *(moses.normalized(side, target_language) for side in (hypotheses, references)),
-        case="lc", tok=tok, punct="moses-normalized",
-    )  # fmt: skip
+        **lowercased,
+    )
     return scores
+
+
+def text_bleu(form: str) -> BLEU:
+    """BLEU over text of this form as it stands: the measure by which systems are compared."""
+    return BLEU() if form == RAW else _multi_bleu()
 
 
 def _multi_bleu() -> BLEU:

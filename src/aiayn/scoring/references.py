@@ -14,11 +14,13 @@ from aiayn.records.text import parse_lines, read_content, read_lines, read_manif
 
 @dataclass(frozen=True, kw_only=True)
 class References:
-    """What a split's hypotheses are held against; `test_set` says which sentences these are."""
+    """What a split's hypotheses are held against; `test_set` says which sentences these are, `form`
+    how their text is written."""
 
     path: Path
     sentences: tuple[str, ...]
     test_set: TestSet
+    form: str
 
 
 def read_references(folder: Path, split: str, side: str = "target") -> References:
@@ -30,14 +32,18 @@ def read_references(folder: Path, split: str, side: str = "target") -> Reference
     """
     path, manifest = places.lines(folder, split, side), places.manifest(folder)
     repair = f"Make the text again: dvc repro -f download@{folder.name}."
-    described = read_manifest(manifest).splits.get(split)
+    text = read_manifest(manifest)
+    described = text.splits.get(split)
     if described is None or side not in described.sha256:
         raise DataError(f"{manifest}: splits.{split}.sha256.{side} is missing. {repair}")
     content = read_content(path)
     if hashlib.sha256(content).hexdigest() != described.sha256[side]:
         raise DataError(f"{path}: is not the file that {manifest} describes. {repair}")
     return References(
-        path=path, sentences=parse_lines(content, path), test_set=TestSet.of(described)
+        path=path,
+        sentences=parse_lines(content, path),
+        test_set=TestSet.of(described),
+        form=text.form,
     )
 
 

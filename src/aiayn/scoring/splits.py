@@ -35,7 +35,7 @@ def score_task_split(task: Task, split: str, text: Path, outputs: Path) -> Split
         )
     return SplitScores(
         test_set=references.test_set,
-        scores=score_split(hypotheses, references.sentences, task.text.target),
+        scores=score_split(hypotheses, references.sentences, task.text.target, references.form),
     )
 
 
