@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from aiayn import config
-from aiayn.records.text import Manifest, Part, Split, write_manifest
+from aiayn.records.text import RAW, Manifest, Part, Split, write_manifest
 
 ROOT = Path(__file__).parents[2]
 BASE = {
@@ -134,6 +134,7 @@ def _manifest(language: str) -> Manifest:
     return Manifest(
         task=f"en-{language}",
         languages={"source": "en", "target": language},
+        form=RAW,
         cleaning={},
         downloads=CATALOGUE["downloads"],
         splits={

@@ -91,6 +91,14 @@ def test_every_parameter_of_the_recipe_counts(
     assert list(recipe_departures(RECIPE, parameters, RUN, manifests["en-de"])) == [said]
 
 
+def test_text_in_another_form_is_a_departure(
+    load: Load, wmt14: dict[str, Any], manifests: Manifests
+) -> None:
+    lowered = replace(manifests["en-de"], form="lowercased_tokens")
+    (said,) = recipe_departures(RECIPE, load(wmt14), RUN, lowered)
+    assert said == "its text is in the form lowercased_tokens, not as the corpora have it"
+
+
 def test_no_requirement_is_left_untested() -> None:
     (mark,) = [
         mark

@@ -14,7 +14,7 @@ import pytest
 from aiayn.config import Config
 from aiayn.errors import DataError
 from aiayn.paper import PAPER
-from aiayn.records.text import Manifest, Part, Split
+from aiayn.records.text import RAW, Manifest, Part, Split
 from aiayn.report.comparison import Scores
 from aiayn.report.parses import read_parses
 from aiayn.report.results import read_scores
@@ -31,7 +31,7 @@ TREES = Split(
 )  # fmt: skip
 MANIFESTS = {
     task: Manifest(
-        task=task, languages={"source": "en", "target": "tree"}, cleaning={}, downloads={},
+        task=task, languages={"source": "en", "target": "tree"}, form=RAW, cleaning={}, downloads={},
         splits={"train": TREES},
     )
     for task in ("parsing", "parsing-semi")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from aiayn.config import Config
 from aiayn.paper import EvaluationSet, Recipe, Requirement, TrainingText
 from aiayn.paper.corpora import COUNT_TOLERANCE
-from aiayn.records.text import Manifest
+from aiayn.records.text import RAW, Manifest
 from aiayn.report.results import ScoredSplit
 from aiayn.report.verdict import Judgement, judge
 
@@ -59,6 +59,8 @@ def recipe_departures(
     if manifest is None:
         yield "its training text is unknown: data/text has no manifest of it"
         return
+    if manifest.form != RAW:
+        yield f"its text is in the form {manifest.form}, not as the corpora have it"
     yield from text_departures(recipe.training_text, manifest)
     archives = (*recipe.training_text.archives, recipe.evaluation_set.archive)
     checksums = {entry["checksum"] for entry in manifest.downloads.values()}
