@@ -157,10 +157,10 @@ def test_everything_printed_and_measured_is_in_tables_and_records(
     ]  # fmt: skip
     cells = measured.rows[0].cells
     assert [cell.text for cell in cells[2:]] == [
-        "2,416", "91.00", "90.00", "89.00", "88.00", "87.00", "17", "1",
+        "2,416", "91.00", "90.00", "89.00", "88.00", "87.00", "86.00", "17", "1",
     ]  # fmt: skip
-    assert cells[8].sources == (f"{RUN}.json:test.counts.repaired",)
-    assert all(sum(c.span for c in row.cells) == 10 for row in measured.rows)
+    assert cells[9].sources == (f"{RUN}.json:test.counts.repaired",)
+    assert all(sum(c.span for c in row.cells) == 11 for row in measured.rows)
     lines = csv_text(section.records).splitlines()
     assert len(lines) == 1 + 12 + 2 * len(MEASURES)
     assert "91.00,90.00,92.00,reproduced,-0.30" in csv_text(section.records)

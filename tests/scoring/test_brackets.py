@@ -169,10 +169,30 @@ def test_scores_of_a_set() -> None:
         "bracket_recall": 75,
         "exact_match": 50,
         "bracket_f1_40": 85.71,
+        "bracket_f1_wrapped": 90.91,  # 2 * (3 + 2) / (3 + 2 + 4 + 2)
     }
     assert found.lengths.keys() == {"1-10"}
     assert found.lengths["1-10"].rounded() == LengthClass(sentences=2, f1=85.71)
     assert "profile:COLLINS.prm" in found.scores["bracket_f1"].signature
+
+
+def test_wrapped_is_f1_of_trees_with_a_node_more_below_the_root(
+    pairs: list[tuple[Tree, Tree]],
+) -> None:
+    def wrapped(tree: Tree) -> Tree:
+        return read_tree(f"(S1 (S {str(tree).removeprefix('(TOP ')})", "wrapped")
+
+    dash = Tree((";",), (":",), ())  # nothing that counts is in it, wrapped or not
+    pairs = [*pairs, (dash, dash)]
+    counts = [count(wrapped(gold), wrapped(predicted)) for gold, predicted in pairs]
+    matched, gold, predicted = (
+        sum(getattr(item, name) for item in counts) for name in ("matched", "gold", "predicted")
+    )
+    outputs = [linearize(predicted, "tags") for _, predicted in pairs]
+    scores = score_brackets(outputs, [gold for gold, _ in pairs]).scores
+    expected = 200 * matched / (gold + predicted)
+    assert scores["bracket_f1_wrapped"].value == pytest.approx(expected)
+    assert expected > scores["bracket_f1"].value + 0.1
 
 
 def test_whatever_was_written_is_scored_and_counted() -> None:
