@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from aiayn.config.corpora import Catalogue, Corpus, Download, Grammar, Side, Treebank
+from aiayn.config.given import given
 from aiayn.config.machine import Launcher, Machine
 from aiayn.config.model import Model, spelled_out
 from aiayn.config.profiling import Grid, LayerSizes, Profiling
@@ -46,13 +47,25 @@ __all__ = [
     "Treebank",
     "Variations",
     "load",
+    "load_for",
 ]
 
 PARAMS = Path("params.yaml")
 
 
+def load_for(stage: str, item: str = "", path: Path = PARAMS) -> Config:
+    """Read and validate `path`; of it, what the dvc.yaml beside it lists for a stage.
+
+    Args:
+        item: the task or the run, where there is one stage for each.
+    Raises:
+        ConfigError: as `load`; or there is no such task or run, or no dvc.yaml.
+    """
+    return given(load(path), path.with_name("dvc.yaml"), stage, item)
+
+
 def load(path: Path = PARAMS) -> Config:
-    """Read and validate `path`.
+    """Read and validate `path`, all of it: for what only watches, or is no stage.
 
     Raises:
         ConfigError: the file is missing or is not YAML, a key is unknown, missing or of the wrong

@@ -1,0 +1,106 @@
+"""What a stage is given of the parameters: what dvc.yaml lists for it, and nothing else.
+
+So no stage can read a parameter whose change would not run it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from aiayn.config.schema import Config
+from aiayn.errors import ConfigError
+
+Keys = tuple[str, ...]
+
+
+def given(config: Config, graph: Path, stage: str, item: str = "") -> Config:
+    """`config` with what the file `graph` lists for a stage; everything else refuses to be read.
+
+    A stage of a run is also given that run, and whether it is tested: its definition is made of
+    these, so that DVC sees a change.
+
+    Args:
+        item: the task or the run, where there is one stage for each.
+    Raises:
+        ConfigError: there is no such file, task or run.
+    """
+    try:
+        definition = yaml.load(graph.read_bytes(), yaml.CSafeLoader)["stages"][stage]
+    except OSError as error:
+        raise ConfigError(
+            f"{graph}: {error.strerror}. Run from the project's folder: it tells what a stage reads."
+        ) from error
+    names = {"key": item, "item": item}
+    kept: list[Keys] = []
+    over = definition.get("foreach")
+    if over == "${tasks}":
+        config.task(item)
+    elif over in ("${runs}", "${tested}"):
+        run = config.run(item)
+        names |= {"item.task": run.task, "item.model": run.model}
+        kept = [("runs", item), ("tested", item)]
+    listed = definition.get("do", definition).get("params", ())
+    kept += [tuple(names.get(name, name) for name in _names(keys)) for keys in listed]
+    view: Config = _only(config, kept, "", stage)
+    return view
+
+
+def _names(keys: str) -> Iterator[str]:
+    """The names of which a parameter is made in dvc.yaml: of `models.${item.model}`, models and
+    item.model."""
+    for found in re.finditer(r"\$\{([^}]+)\}|[^.]+", keys):
+        yield found[1] or found[0]
+
+
+def _only(value: Any, kept: Iterable[Keys], place: str, stage: str) -> Any:
+    kept = list(kept)
+    if not all(kept):  # all of it
+        return value
+    below = {name: [keys[1:] for keys in kept if keys[0] == name] for name, *_ in kept}
+    if isinstance(value, tuple):
+        return tuple(element for element in value if element in below)
+    if isinstance(value, Mapping):
+        parts = {name: _only(value[name], below[name], f"{place}{name}.", stage) for name in below}
+        return _Given(parts, place, stage)
+    assert is_dataclass(value)
+    hidden = {
+        field.name: _refusing(f"{place}{field.name}", stage)
+        for field in fields(value)
+        if field.name not in below
+    }
+    kind = type(value)
+    part = object.__new__(type(kind.__name__, (kind,), hidden))
+    for name in below:
+        shown = _only(getattr(value, name), below[name], f"{place}{name}.", stage)
+        object.__setattr__(part, name, shown)
+    return part
+
+
+class _Given(dict[str, Any]):
+    """The entries that a stage is given of a mapping."""
+
+    def __init__(self, entries: Mapping[str, Any], place: str, stage: str) -> None:
+        super().__init__(entries)
+        self.place, self.stage = place, stage
+
+    def __missing__(self, name: str) -> Any:
+        raise _unlisted(f"{self.place}{name}", self.stage)
+
+
+def _refusing(key: str, stage: str) -> property:
+    def refuse(_: object) -> Any:
+        raise _unlisted(key, stage)
+
+    return property(refuse)
+
+
+def _unlisted(key: str, stage: str) -> ConfigError:
+    return ConfigError(
+        f"dvc.yaml: the stage {stage} reads {key}, which is not among its params. List it there."
+    )
