@@ -16,7 +16,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
     run = parser.parse_args().run
-    config.load().run(run)
+    config.load_for("average", run)
     folder = Path("models", run)
     tensors, metadata = average(checkpoints(folder / "checkpoints"))
     save_tensors(folder / AVERAGED, tensors, metadata)

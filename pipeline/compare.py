@@ -16,7 +16,7 @@ from aiayn.scoring.variations import compare_variations
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    found = compare_variations(config.load())
+    found = compare_variations(config.load_for("compare"))
     text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
     write_atomically(Path("comparisons/table_3.json"), text)
 

@@ -14,9 +14,9 @@ from tqdm import tqdm
 from aiayn import config
 from aiayn.compute.device import open_device
 from aiayn.decoding.text import read_sentences, translate, write_sentences
+from aiayn.decoding.weights import load_model, weights_for
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.model.checkpoints import load_model, weights_for
 from aiayn.tokens.bpe import Bpe
 
 
@@ -25,13 +25,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
     name = parser.parse_args().run
-    params = config.load()
+    params = config.load_for("decode", name)
     run, row = params.run(name), params.model_of(name)
     task, text = params.task(run.task), Path("data/text", run.task)
-    machine = params.machine
-    device = open_device(
-        machine.device, machine.precision, d_model=row.d_model, threads=machine.threads
-    )
+    device = open_device(**vars(params.machine), d_model=row.d_model)
     bpe = Bpe(Path("data/bpe", run.task, "model.model"))
     splits = params.splits_of(name)
     sources = {split: read_sentences(text / f"{split}.source") for split in splits}

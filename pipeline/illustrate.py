@@ -10,11 +10,11 @@ from pathlib import Path
 from aiayn import config
 from aiayn.compute.device import open_device
 from aiayn.decoding.text import read_sentences, translate
+from aiayn.decoding.weights import load_model
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.illustrations.attention import head_statistics, sentence_maps
 from aiayn.illustrations.tables import FORMULAS, csv_text
-from aiayn.model.checkpoints import load_model
 from aiayn.tokens.bpe import START, Bpe
 
 PAIRS = 32  # for the means of each head; decoders read the references
@@ -23,13 +23,11 @@ PAIRS = 32  # for the means of each head; decoders read the references
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    params = config.load()
+    params = config.load_for("illustrate")
     name, sentence = params.illustrations.run, params.illustrations.sentence
     row, task = params.model_of(name), params.run(name).task
-    machine, text = params.machine, Path("data/text", task)
-    device = open_device(
-        machine.device, machine.precision, d_model=row.d_model, threads=machine.threads
-    )
+    text = Path("data/text", task)
+    device = open_device(**vars(params.machine), d_model=row.d_model)
     bpe = Bpe(Path("data/bpe", task, "model.model"))
     model = load_model(Path("models", name, "averaged.safetensors"), row, bpe.size, device)
     sources, targets = (read_sentences(text / f"test.{side}") for side in ("source", "target"))

@@ -23,7 +23,7 @@ from aiayn.profiling.layers import clock_layers, profile_layers
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    params = config.load()
+    params = config.load_for("profile_layers")
     spec = params.profiling
     begun = time.perf_counter()
     device = open_device(params.machine.device, "float32", d_model=spec.clocks.d[0])

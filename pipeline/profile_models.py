@@ -16,7 +16,7 @@ from aiayn.profiling.models import profile_models
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    models = profile_models(config.load())
+    models = profile_models(config.load_for("profile_models"))
     write_atomically(Path("profiles/models.json"), json.dumps(models, indent=1) + "\n")
 
 

@@ -17,7 +17,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
     name = parser.parse_args().run
-    parameters = config.load()
+    parameters = config.load_for("score", name)
     run = parameters.run(name)
     task = parameters.task(run.task)
     splits = {

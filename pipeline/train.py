@@ -12,6 +12,7 @@ from aiayn.compute.device import open_device
 from aiayn.compute.processes import join_processes
 from aiayn.errors import one_line_errors
 from aiayn.launcher import hand_over
+from aiayn.records import places
 from aiayn.tokens.arrays import TokenArrays
 from aiayn.tracking.live import open_run
 from aiayn.tracking.names import RunIdentity, run_params
@@ -27,31 +28,30 @@ def main() -> None:
     parser.add_argument("run")
     parser.add_argument("--seed", type=int, help="default: the run's own, in params.yaml")
     arguments = parser.parse_args()
-    params = config.load()
-    machine = params.machine
-    hand_over(params.launcher)
+    whole = config.load()  # for what starts and what watches: the training is given its own alone
+    hand_over(whole.launcher)
+    params = config.load_for("train", arguments.run)
     run, model = params.run(arguments.run), params.model_of(arguments.run)
     seed = run.seed if arguments.seed is None else arguments.seed
     tokens = Path("data/tokens", run.task)
-    with join_processes(machine.device) as processes:
+    with join_processes(params.machine.device) as processes:
         device = open_device(
-            machine.device, machine.precision, d_model=model.d_model, threads=machine.threads,
-            local_rank=processes.local_rank,
-        )  # fmt: skip
+            **vars(params.machine), d_model=model.d_model, local_rank=processes.local_rank
+        )
         job = Job.of(arguments.run, model, params.training, seed, tokens)
         train, dev = (TokenArrays.open(tokens, split) for split in ("train", "dev"))
         trainer = Trainer(job, train, dev, device, processes)
         fingerprint = job.fingerprint(device)
-        scratch = Path("scratch", f"{job.run}-{fingerprint[:16]}")
+        scratch = places.scratch(job.run, fingerprint)
         identity = RunIdentity(
-            scale=params.scale, run=job.run, task=run.task, model=run.model, fingerprint=fingerprint
+            scale=whole.scale, run=job.run, task=run.task, model=run.model, fingerprint=fingerprint
         )
         if not processes.is_first:
             fit(trainer, scratch)
             return
         make_room(Path(), job.run)
         print(trainer.summary(), flush=True)
-        with open_run(identity, {**run_params(params, job.run), "seed": seed}) as live:
+        with open_run(identity, {**run_params(whole, job.run), "seed": seed}) as live:
             outcome = fit(trainer, scratch, live.log)
         write_outputs(Path(), scratch, outcome, circumstances(trainer, outcome, fingerprint))
 

@@ -178,7 +178,7 @@ def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
         CheckpointError: the run has no weights yet.
     """
     from aiayn.compute.device import open_device
-    from aiayn.model.checkpoints import load_model, weights_for
+    from aiayn.decoding.weights import load_model, weights_for
     from aiayn.tokens.bpe import Bpe
 
     row = params.model_of(name)

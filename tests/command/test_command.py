@@ -21,7 +21,8 @@ from aiayn.command import main
 from aiayn.compute.device import open_device
 from aiayn.config import Decoding, Model
 from aiayn.decoding.text import translate
-from aiayn.model.checkpoints import load_model, save_tensors
+from aiayn.decoding.weights import load_model
+from aiayn.model.checkpoints import save_tensors
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import Bpe, train_bpe
 from aiayn.trees.reading import read_tree

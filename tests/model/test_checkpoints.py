@@ -10,12 +10,12 @@ import torch
 
 from aiayn.compute.device import Device
 from aiayn.config import Model
+from aiayn.decoding.weights import load_model
 from aiayn.errors import CheckpointError
 from aiayn.model.checkpoints import (
     average,
     checkpoint_name,
     checkpoints,
-    load_model,
     load_tensors,
     save_tensors,
 )

@@ -22,8 +22,9 @@ Keys = tuple[str, ...]
 def given(config: Config, graph: Path, stage: str, item: str = "") -> Config:
     """`config` with what the file `graph` lists for a stage; everything else refuses to be read.
 
-    A stage of a run is also given that run, and whether it is tested: its definition is made of
-    these, so that DVC sees a change.
+    What DVC sees change in another way is given too: to a stage of a run, the run, and whether it
+    is tested, because the stage's definition is made of these; to one that reads a run's weights,
+    its model's row, because the weights' metadata hold it.
 
     Args:
         item: the task or the run, where there is one stage for each.
@@ -34,7 +35,7 @@ def given(config: Config, graph: Path, stage: str, item: str = "") -> Config:
         definition = yaml.load(graph.read_bytes(), yaml.CSafeLoader)["stages"][stage]
     except OSError as error:
         raise ConfigError(
-            f"{graph}: {error.strerror}. Run from the project's folder: it tells what a stage reads."
+            f"{graph}: {error.strerror}. It lists what stages read: run from the project's folder."
         ) from error
     names = {"key": item, "item": item}
     kept: list[Keys] = []
@@ -42,10 +43,14 @@ def given(config: Config, graph: Path, stage: str, item: str = "") -> Config:
     if over == "${tasks}":
         config.task(item)
     elif over in ("${runs}", "${tested}"):
-        run = config.run(item)
-        names |= {"item.task": run.task, "item.model": run.model}
+        described = config.run(item)
+        names |= {"item.task": described.task, "item.model": described.model}
         kept = [("runs", item), ("tested", item)]
-    listed = definition.get("do", definition).get("params", ())
+    body = definition.get("do", definition)
+    if any(dep.startswith("models/") for dep in body.get("deps", ())):
+        run = item if over else config.illustrations.run
+        kept += [("runs", run), ("models", config.run(run).model)]
+    listed = body.get("params", ())
     kept += [tuple(names.get(name, name) for name in _names(keys)) for keys in listed]
     view: Config = _only(config, kept, "", stage)
     return view
@@ -75,7 +80,8 @@ def _only(value: Any, kept: Iterable[Keys], place: str, stage: str) -> Any:
         if field.name not in below
     }
     kind = type(value)
-    part = object.__new__(type(kind.__name__, (kind,), hidden))
+    shape = {"__repr__": lambda part: f"{kind.__name__}({vars(part)})", **hidden}
+    part: Any = object.__new__(type(kind.__name__, (kind,), shape))
     for name in below:
         shown = _only(getattr(value, name), below[name], f"{place}{name}.", stage)
         object.__setattr__(part, name, shown)

@@ -12,11 +12,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from aiayn.compute.device import Device
-from aiayn.config import Model
 from aiayn.errors import CheckpointError
 from aiayn.files import write_atomically
-from aiayn.model.transformer import Transformer
 
 # one entry, because safetensors writes several in no fixed order
 METADATA = "aiayn"
@@ -31,24 +28,6 @@ def checkpoint_name(step: int) -> str:
 def checkpoints(folder: Path) -> list[Path]:
     """Weights in a folder, oldest first."""
     return sorted(folder.glob("step-*.safetensors"))
-
-
-def weights_for(split: str, folder: Path) -> Path:
-    """The weights in models/RUN that decode a split, by the paper's protocols: its last checkpoint
-    for dev (table 3, section 6.2), the averaged ones for a test set (table 2, section 6.1).
-
-    Raises:
-        CheckpointError: there is no checkpoint.
-    """
-    if split != "dev":
-        return folder / AVERAGED
-    saved = checkpoints(folder / "checkpoints")
-    if not saved:
-        raise CheckpointError(
-            f"{folder / 'checkpoints'}: there are no weights. Train first: "
-            f"dvc repro train@{folder.name}"
-        )
-    return saved[-1]
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
@@ -76,27 +55,6 @@ def load_tensors(path: Path, device: str = "cpu") -> tuple[dict[str, Tensor], di
             f"{path}: damaged, or not a checkpoint of this project ({error}). "
             "Delete it and train again."
         ) from error
-
-
-def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Transformer:
-    """The trained model of a row of table 3, ready to decode.
-
-    Raises:
-        CheckpointError: the weights are missing, damaged, or of a model of another shape.
-    """
-    tensors, metadata = load_tensors(path)
-    model = Transformer(row, vocabulary, max_length=metadata["max_length"])
-    own = model.state_dict()
-    for name in sorted(own.keys() | tensors.keys()):
-        wanted = tuple(own[name].shape) if name in own else None
-        found = tuple(tensors[name].shape) if name in tensors else None
-        if wanted != found:
-            raise CheckpointError(
-                f"{path}: {name} has shape {found}, the model in params.yaml wants {wanted}. "
-                "The weights belong to other parameters: train again."
-            )
-    model.load_state_dict(tensors)
-    return model.to(device.device).eval()
 
 
 def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from aiayn.records import (
     checkpoints,
-    circumstances,
     comparison,
     history,
     illustrations,
@@ -21,12 +20,13 @@ FORMATS: Mapping[str, int] = {
     "tokens": tokens.FORMAT,
     "checkpoints": checkpoints.FORMAT,
     "history": history.FORMAT,
-    "circumstances": circumstances.FORMAT,
     "scores": scores.FORMAT,
     "comparison": comparison.FORMAT,
     "layers": profiles.LAYERS_FORMAT,
     "models": profiles.MODELS_FORMAT,
     "illustrations": illustrations.FORMAT,
 }
-"""By kind of file. A format stands among the parameters of the stages that write and read it, so
-that files of an older one are made again; it is raised where a reader no longer takes those."""
+"""By kind of file. A format stands among the parameters of the stages that write it, so that files
+of an older one are made again, and then whatever reads them; it is raised where a writer writes
+something else, or a reader no longer takes the former. Circumstances are not among them: no
+training is repeated for the sake of its date, so their readers take what is there."""
