@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,7 @@ def project(tmp_path: Path, corner: Any) -> Path:
     }
     params["tasks"]["tiny"] = {**next(iter(params["tasks"].values())), "text": text}
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
+    shutil.copy(REPOSITORY / "dvc.yaml", tmp_path)
     return tmp_path
 
 

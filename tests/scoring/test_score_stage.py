@@ -22,6 +22,7 @@ SENTENCES = {
 def project(tmp_path: Path, describe: Callable[..., None]) -> Path:
     """The committed parameters, whose run en-de.base has one test set; dev translated badly."""
     shutil.copy(ROOT / "params.yaml", tmp_path)
+    shutil.copy(ROOT / "dvc.yaml", tmp_path)
     text, outputs = tmp_path / "data/text/en-de", tmp_path / "outputs/en-de.base"
     text.mkdir(parents=True)
     outputs.mkdir(parents=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -177,6 +178,7 @@ def test_a_damaged_history(tmp_path: Path, content: str | None) -> None:
 
 def test_the_stage_writes_the_same_bytes_again(compare: Compare, project: Path) -> None:
     compare(RUNS)
+    shutil.copy(ROOT / "dvc.yaml", project)
 
     def run() -> bytes:
         command = [sys.executable, str(ROOT / "pipeline/compare.py")]
