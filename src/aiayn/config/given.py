@@ -24,7 +24,8 @@ def given(config: Config, graph: Path, stage: str, item: str = "") -> Config:
 
     What DVC sees change in another way is given too: to a stage of a run, the run, and whether it
     is tested, because the stage's definition is made of these; to one that reads a run's weights,
-    its model's row, because the weights' metadata hold it.
+    its model's row, because the weights' metadata hold it; to one that reads a task's text, what
+    kind of text that is, because another kind is another text.
 
     Args:
         item: the task or the run, where there is one stage for each.
@@ -47,9 +48,12 @@ def given(config: Config, graph: Path, stage: str, item: str = "") -> Config:
         names |= {"item.task": described.task, "item.model": described.model}
         kept = [("runs", item), ("tested", item)]
     body = definition.get("do", definition)
-    if any(dep.startswith("models/") for dep in body.get("deps", ())):
+    deps = body.get("deps", ())
+    if any(dep.startswith("models/") for dep in deps):
         run = item if over else config.illustrations.run
         kept += [("runs", run), ("models", config.run(run).model)]
+    if "data/text/${item.task}" in deps:
+        kept += [("tasks", described.task, name) for name in ("kind", "text")]
     listed = body.get("params", ())
     kept += [tuple(names.get(name, name) for name in _names(keys)) for keys in listed]
     view: Config = _only(config, kept, "", stage)
