@@ -52,7 +52,7 @@ def check_tokens(root: Path, task: str, vocabulary: int) -> None:
 
 
 def test_multi30k(clone: Any, shared: Callable[[str], Path]) -> None:
-    clone.compose("scale=multi30k")
+    clone.compose("scale=multi30k_laptop")
     mirror = str(shared("mirror"))
     run_stages(clone, *DATA_STAGES, item="en-de", AIAYN_MIRROR=mirror)
     text = clone.root / "data/text/en-de"
@@ -66,7 +66,7 @@ def test_multi30k(clone: Any, shared: Callable[[str], Path]) -> None:
 
 
 def test_treebank_sample(clone: Any, shared: Callable[[str], Path]) -> None:
-    clone.compose("scale=multi30k")
+    clone.compose("scale=multi30k_laptop")
     run_stages(clone, *DATA_STAGES, item="parsing", AIAYN_MIRROR=str(shared("mirror")))
     text = clone.root / "data/text/parsing"
     assert [len(split(text, name)[0]) for name in ("train", "dev", "test")] == [3501, 168, 245]
@@ -75,6 +75,16 @@ def test_treebank_sample(clone: Any, shared: Callable[[str], Path]) -> None:
         leaves = [symbol for symbol in line.split() if symbol[0] == "(" and symbol[-1] == ")"]
         assert len(leaves) == len(sentence.split())
     check_tokens(clone.root, "parsing", 4000)
+
+
+def test_multi30k_in_words_and_genia(clone: Any, shared: Callable[[str], Path]) -> None:
+    clone.compose("scale=multi30k")
+    for task, vocabulary, pairs in (("en-de", 10_000, 29_000), ("parsing", 8000, 14_326)):
+        run_stages(clone, *DATA_STAGES, item=task, AIAYN_MIRROR=str(shared("mirror")))
+        text = clone.root / "data/text" / task
+        assert len(split(text, "train")[0]) == pairs
+        check_tokens(clone.root, task, vocabulary)
+    assert len((text / "dev.trees").read_text().splitlines()) == 1361
 
 
 @pytest.fixture
