@@ -12,12 +12,12 @@ import torch
 from tqdm import tqdm
 
 from aiayn import config
-from aiayn.circumstances.machine import machine
 from aiayn.compute.device import open_device
 from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
 from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.profiling.layers import clock_layers, profile_layers
+from aiayn.records.host import this_host
 
 
 @one_line_errors
@@ -36,7 +36,7 @@ def main() -> None:
         "threads": torch.get_num_threads(),
         "d": spec.clocks.d[0],
         "layers": times,
-        **machine(device.device),
+        **vars(this_host(device.device.type, device.gpu_name)),
     }
     write_atomically(Path("profiles/layers.json"), json.dumps(layers, indent=1) + "\n")
     path = Path("circumstances/profile_layers.json")

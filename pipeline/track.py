@@ -1,13 +1,16 @@
 """Mirror histories, scores and figures into MLflow. Reads what the other stages wrote; writes the
-MLflow store alone, so that no trouble there can break the graph."""
+MLflow store alone, so that no trouble there can break the graph. With all trainings recorded in
+dvc.lock, what they kept in scratch/ until then goes."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
+from aiayn.records.scratch import delete_recorded
 from aiayn.tracking.connection import StoreError, store_name
 from aiayn.tracking.sync import sync
 
@@ -15,6 +18,7 @@ from aiayn.tracking.sync import sync
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
+    delete_recorded(Path())
     try:
         done = sync(config.load())
     except StoreError as error:

@@ -41,19 +41,19 @@ def main() -> None:
         job = Job.of(arguments.run, model, params.training, seed, tokens)
         train, dev = (TokenArrays.open(tokens, split) for split in ("train", "dev"))
         trainer = Trainer(job, train, dev, device, processes)
-        fingerprint = job.fingerprint(device)
-        scratch = places.scratch(job.run, fingerprint)
+        scratch = places.scratch(job.run, trainer.fingerprint)
         identity = RunIdentity(
-            scale=whole.scale, run=job.run, task=run.task, model=run.model, fingerprint=fingerprint
-        )
+            scale=whole.scale, run=job.run, task=run.task, model=run.model,
+            fingerprint=trainer.fingerprint,
+        )  # fmt: skip
+        make_room(Path(), trainer)
         if not processes.is_first:
             fit(trainer, scratch)
             return
-        make_room(Path(), job.run)
         print(trainer.summary(), flush=True)
         with open_run(identity, {**run_params(whole, job.run), "seed": seed}) as live:
             outcome = fit(trainer, scratch, live.log)
-        write_outputs(Path(), scratch, outcome, circumstances(trainer, outcome, fingerprint))
+        write_outputs(Path(), scratch, outcome, circumstances(trainer, outcome))
 
 
 if __name__ == "__main__":

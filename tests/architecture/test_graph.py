@@ -18,6 +18,7 @@ import yaml
 from aiayn import config
 from aiayn.errors import ConfigError
 from aiayn.records.formats import FORMATS
+from aiayn.training.job import DECIDING_CODE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "src/aiayn"
@@ -121,6 +122,14 @@ def test_a_stage_depends_on_no_more_than_it_reaches(stage: str) -> None:
     ]
     assert not {module for dep in exact for module in modules(dep)} - reached(stage)
     assert all(modules(dep) & reached(stage) for dep in exact)
+
+
+def test_the_graph_and_a_training_that_goes_on_ask_for_the_same_code() -> None:
+    """One definition of what decides a training's bits: the stage's deps are the fingerprint's."""
+    deciding = {f"src/aiayn/{name}" for name in DECIDING_CODE}
+    code = {dep for dep in body("train")["deps"] if dep.startswith("src/")}
+    assert code == deciding
+    assert all((ROOT / name).exists() for name in deciding)
 
 
 @pytest.mark.parametrize("stage", COSTLY)

@@ -16,6 +16,7 @@ from aiayn.model.checkpoints import (
     average,
     checkpoint_name,
     checkpoints,
+    kept_steps,
     load_tensors,
     save_tensors,
 )
@@ -25,9 +26,12 @@ CPU = Device(torch.device("cpu"), "float32")
 Row = Callable[..., Model]
 
 
-def write(folder: Path, *values: list[float]) -> list[Path]:
+def write(folder: Path, *values: list[float], average: int | None = None) -> list[Path]:
+    """Checkpoints of every step of a short training, which averages all of them."""
+    model = {"steps": len(values), "checkpoint_steps": 1, "average": average or len(values)}
     for step, value in enumerate(values, start=1):
-        save_tensors(folder / checkpoint_name(step), {"w": torch.tensor(value)}, {"step": step})
+        metadata = {"run": "en-de.tiny", "model": model, "step": step}
+        save_tensors(folder / checkpoint_name(step), {"w": torch.tensor(value)}, metadata)
     return checkpoints(folder)
 
 
@@ -35,7 +39,36 @@ def test_average_by_hand(tmp_path: Path) -> None:
     mean, metadata = average(write(tmp_path, [1.0, -2.0], [2.0, 0.0], [6.0, 5.0]))
     assert mean["w"].tolist() == [3.0, 1.0]
     assert mean["w"].dtype == torch.float32
-    assert metadata == {"step": 3, "averaged_steps": [1, 2, 3]}
+    assert (metadata["step"], metadata["averaged_steps"]) == (3, [1, 2, 3])
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_an_average_over_fewer_than_the_model_asks_for(tmp_path: Path, lost: int) -> None:
+    paths = write(tmp_path, [1.0], [2.0], [6.0])
+    left = ", ".join(str(step) for step in (1, 2, 3) if step != lost + 1)
+    complaint = f"{tmp_path}: holds the weights of steps {left}, but the average is over 1, 2, 3. "
+    with pytest.raises(CheckpointError, match=f"{complaint}Train again: .* train@en-de.tiny"):
+        average([path for n, path in enumerate(paths) if n != lost])
+
+
+def test_an_average_over_more_than_the_model_asks_for(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="steps 1, 2, 3, but the average is over 2, 3. "):
+        average(write(tmp_path, [1.0], [2.0], [6.0], average=2))
+
+
+@pytest.mark.parametrize(
+    ("step", "last", "every", "keep", "kept"),
+    [
+        (10, 10, 3, 3, [6, 9, 10]),  # the last step counts, whatever the interval
+        (9, 10, 3, 5, [3, 6, 9]),
+        (8, 10, 3, 1, [6]),
+        (2, 10, 3, 5, []),
+        (2, 2, 3, 5, [2]),
+        (300_000, 300_000, 600, 20, list(range(288_600, 300_001, 600))),  # big, section 6.1
+    ],
+)
+def test_kept_steps(step: int, last: int, every: int, keep: int, kept: list[int]) -> None:
+    assert kept_steps(step, last=last, every=every, keep=keep) == kept
 
 
 def test_average_of_one_is_itself(tmp_path: Path) -> None:

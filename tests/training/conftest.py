@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,3 +58,122 @@ def make_trainer(tiny: Callable[..., Model]) -> Callable[..., Trainer]:
 def scratch(tmp_path: Path) -> Path:
     """Where a training keeps what it needs to go on."""
     return tmp_path / "scratch"
+
+
+# Trains in processes forked from one that has imported torch already: a start costs nothing. What
+# happens after a step is the test's; so is what happens at every write to disk.
+HOST = """
+import importlib.util, json, os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+import torch
+from aiayn.compute.device import Device
+from aiayn.compute.processes import Processes, join_processes
+from aiayn.errors import one_line_errors
+from aiayn.training.job import Job
+from aiayn.training.loop import fit
+from aiayn.training.trainer import Trainer
+
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+tests = Path(sys.argv[1])
+top, here = load("top", tests / "conftest.py"), load("here", tests / "training/conftest.py")
+torch.set_num_threads(1)
+
+@one_line_errors
+def train(scratch, columns, settings, on_step, on_write):
+    with join_processes("cpu") as processes:
+        training, model = replace(here.SETTINGS, **settings), replace(top.TINY, **columns)
+        job, device = Job("en-de.tiny", model, training, 1, "tokens"), Device(torch.device("cpu"), "float32")
+        trainer = Trainer(job, here.random_arrays(200), here.random_arrays(20, 1), device, processes)
+        step, fsync, write = trainer.step, os.fsync, {"number": 0}
+        def watched_step():
+            step()
+            exec(on_step, {"trainer": trainer, "rank": processes.rank, "os": os, "signal": signal})
+        def watched_fsync(file):
+            write["number"] += 1
+            exec(on_write, {"number": write["number"], "os": os, "signal": signal})
+            fsync(file)
+        trainer.step, os.fsync = watched_step, watched_fsync
+        outcome = fit(trainer, Path(scratch.format(rank=processes.rank)))
+        if processes.is_first:
+            Path(scratch.format(rank=0), "history.csv").write_text(outcome.history_csv())
+
+# what a first step imports, the children need not
+Trainer(
+    Job("en-de.tiny", top.TINY, here.SETTINGS, 1, "tokens"), here.random_arrays(200),
+    here.random_arrays(20, 1), Device(torch.device("cpu"), "float32"), Processes(),
+).step()
+
+def child(order, rank):
+    os.environ.update(order["environment"], RANK=str(rank), LOCAL_RANK=str(rank))
+    for number, stream in ((1, "out"), (2, "err")):
+        os.dup2(os.open(f"{order['said']}.{rank}.{stream}", os.O_CREAT | os.O_WRONLY), number)
+    train(**order["training"])
+
+for line in sys.stdin:
+    order = json.loads(line)
+    pids = []
+    for rank in range(order["count"]):
+        pid = os.fork()
+        if pid == 0:
+            child(order, rank)
+            sys.exit(0)
+        pids.append(pid)
+    print(json.dumps([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids]), flush=True)
+"""
+
+End = tuple[int, str]  # exit code, what was said on stderr
+
+
+@pytest.fixture(scope="session")
+def train_together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., list[End]]]:
+    """Train in `count` processes from whatever the folder `scratch` holds; how each of them ended.
+
+    `columns` replace TINY's, `settings` SETTINGS'; `on_step` and `on_write` are Python, run after
+    each step and before each write to disk.
+    """
+    tests = Path(__file__).resolve().parent.parent
+    host = subprocess.Popen(
+        [sys.executable, "-c", HOST, str(tests)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert host.stdin is not None
+    assert host.stdout is not None
+    said = tmp_path_factory.mktemp("said")
+    orders = 0
+
+    def train(
+        scratch: Path | str, count: int = 1, *, columns: dict[str, object] | None = None,
+        settings: dict[str, object] | None = None, on_step: str = "", on_write: str = "",
+    ) -> list[End]:  # fmt: skip
+        nonlocal orders
+        orders += 1
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        order = {
+            "count": count,
+            "said": str(said / str(orders)),
+            "environment": {
+                "WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+            },
+            "training": {
+                "scratch": str(scratch), "columns": columns or {}, "settings": settings or {},
+                "on_step": on_step, "on_write": on_write,
+            },
+        }  # fmt: skip
+        assert host.stdin is not None
+        assert host.stdout is not None
+        print(json.dumps(order), file=host.stdin, flush=True)
+        codes = json.loads(host.stdout.readline())
+        return [(c, (said / f"{orders}.{n}.err").read_text()) for n, c in enumerate(codes)]
+
+    yield train
+    host.stdin.close()
+    host.stdout.close()
+    assert host.wait() == 0

@@ -7,21 +7,20 @@ import io
 import os
 import random
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 import torch
 
-from aiayn.errors import TrainingError
+from aiayn.errors import CheckpointError, TrainingError
 from aiayn.model.checkpoints import checkpoints, load_tensors
 from aiayn.training.loop import RESUME, Terminated, fit
 from aiayn.training.trainer import Trainer
 
 Make = Callable[..., Trainer]
+Together = Callable[..., list[tuple[int, str]]]
 
 
 def everything(scratch: Path) -> dict[str, bytes]:
@@ -91,100 +90,47 @@ def test_terminated_at_any_step_and_resumed(make_trainer: Make, tmp_path: Path, 
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 
 
-WORKER = """
-import importlib.util, sys
-from pathlib import Path
-sys.path.insert(0, {tests!r})
-def load(name, path):
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-import torch
-from dataclasses import replace
-top, here = load("top", {tests!r} + "/conftest.py"), load("here", {tests!r} + "/training/conftest.py")
-from aiayn.compute.device import Device
-from aiayn.training.job import Job
-from aiayn.training.loop import fit
-from aiayn.compute.processes import Processes, join_processes
-from aiayn.training.trainer import Trainer
-torch.set_num_threads(1)
-with join_processes("cpu") as processes:
-    job = Job("en-de.tiny", replace(top.TINY, steps={steps}), replace(here.SETTINGS, {settings}), 1, "tokens")
-    device = Device(torch.device("cpu"), "float32")
-    trainer = Trainer(job, here.random_arrays(200), here.random_arrays(20, 1), device, processes)
-    print("ready", flush=True)
-    outcome = fit(trainer, Path({scratch!r}))
-    if processes.is_first:
-        Path({scratch!r}, "history.csv").write_text(outcome.history_csv())
-"""
-
-
-def worker(scratch: Path, steps: int, settings: str = "") -> list[str]:
-    tests = str(Path(__file__).resolve().parent.parent)
-    code = WORKER.format(tests=tests, scratch=str(scratch), steps=steps, settings=settings)
-    return [sys.executable, "-c", code]
-
-
-def test_kill_9_at_ten_random_moments(tmp_path: Path) -> None:
-    steps = 800
-    begun = time.perf_counter()
-    subprocess.run(worker(tmp_path / "whole", steps), check=True, capture_output=True)
-    seconds = time.perf_counter() - begun
-    moments = random.Random(0)
-    killed = 0
-    for _ in range(10):
-        process = subprocess.Popen(worker(tmp_path / "parts", steps), stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(moments.uniform(0, seconds / 12))
-        process.kill()
-        killed += process.wait() == -signal.SIGKILL
-        process.stdout.close()
-    subprocess.run(worker(tmp_path / "parts", steps), check=True, capture_output=True)
-    assert killed == 10
+def test_kill_9_at_ten_random_moments(train_together: Together, tmp_path: Path) -> None:
+    """After a step, or while something is being written: by the count, so that no clock decides."""
+    columns = {"steps": 150}
+    assert train_together(tmp_path / "whole", columns=columns) == [(0, ANY)]
+    moments, starts = random.Random(0), 0
+    while starts < 10:
+        kill, at = "os.kill(os.getpid(), signal.SIGKILL)", moments.randint(1, 12)
+        event = {
+            "on_step": f"if trainer.step_number % 13 == {at}: {kill}",
+            "on_write": f"if number == {1 + at % 4}: {kill}",
+        }
+        which = moments.choice(list(event))
+        ended = train_together(tmp_path / "parts", columns=columns, **{which: event[which]})
+        assert ended[0][0] == -signal.SIGKILL
+        starts += 1
+    assert train_together(tmp_path / "parts", columns=columns) == [(0, ANY)]
     assert load_tensors(tmp_path / "parts" / RESUME)[1]["extra"]["starts"] > 5
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("count", [2, 4])
-def test_the_number_of_processes_does_not_matter(tmp_path: Path, count: int) -> None:
-    """Fifty steps of 4 micro-batches: the same losses to 1e-4, whoever computed which."""
-    # a rate at which rounding is not blown up: the order of summation is all that may differ
-    settings = "learning_rate_scale=0.2, warmup_steps=50"
-    subprocess.run(worker(tmp_path / "one", 50, settings), check=True, capture_output=True)
-    script = tmp_path / "worker.py"
-    script.write_text(worker(tmp_path / "many", 50, settings)[2])
-    torchrun = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        f"--nproc-per-node={count}",
-    ]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*torchrun, str(script)], capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
-    curves = []
-    for name in ("one", "many"):
-        rows = csv.DictReader((tmp_path / name / "history.csv").read_text().splitlines())
-        curves.append(
-            [(float(r["loss"]), float(r["dev_loss"] or 0), int(r["tokens"])) for r in rows]
-        )
-    assert len(curves[0]) == 25
-    for alone, together in zip(*curves, strict=True):
-        assert together == pytest.approx(alone, rel=1e-4)
-    assert curves[0][-1][0] < 0.9 * curves[0][0][0]
+def test_a_finished_training_is_not_trained_again(make_trainer: Make, scratch: Path) -> None:
+    fit(make_trainer(), scratch)
+    before = everything(scratch)
+    trainer = make_trainer()
+    trainer.step = None  # type: ignore[assignment, method-assign]
+    outcome = fit(trainer, scratch)
+    assert outcome.history[-1]["step"] == trainer.step_number == 8
+    assert everything(scratch) == before
 
 
-def test_too_many_processes(tmp_path: Path) -> None:
-    """A process without a micro-batch would only wait: an error that says what to change."""
-    script = tmp_path / "worker.py"
-    script.write_text(worker(tmp_path / "s", 2, "micro_batches=1")[2])
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    done = subprocess.run([*torchrun, str(script)], capture_output=True, text=True)
-    assert done.returncode != 0
-    assert "training.micro_batches is 1, too few for 2 processes" in done.stderr
+def test_a_scratch_that_was_deleted_halfway(make_trainer: Make, scratch: Path) -> None:
+    """Without the state to go on from, training starts anew; without weights that it should hold,
+    it says so."""
+    fit(make_trainer(average=3), scratch)
+    whole = everything(scratch)
+    checkpoints(scratch)[0].unlink()
+    with pytest.raises(CheckpointError, match="step-0000003.safetensors: not there, but .* step 8"):
+        fit(make_trainer(average=3), scratch)
+    (scratch / RESUME).unlink()
+    assert fit(make_trainer(average=3), scratch).starts == 1
+    assert everything(scratch) == whole
 
 
 def test_divergence_is_one_clear_line(make_trainer: Make, scratch: Path) -> None:

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import torch
 
-from aiayn.circumstances.machine import machine
+from aiayn.records.circumstances import TrainCircumstances
+from aiayn.records.host import this_host
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
 
 
-def circumstances(trainer: Trainer, outcome: Outcome, fingerprint: str) -> dict[str, Any]:
+def circumstances(trainer: Trainer, outcome: Outcome) -> TrainCircumstances:
     """Of a training that has just ended; seconds include those of earlier, interrupted starts."""
     device = trainer.device
     now = datetime.now(UTC)
-    return {
-        "fingerprint": fingerprint,
-        "seconds": round(outcome.seconds, 2),
-        "validation_seconds": round(outcome.validation_seconds, 2),
-        "tokens_per_second": round(trainer.tokens / (outcome.seconds - outcome.validation_seconds)),
-        "starts": outcome.starts,
-        "started": (now - timedelta(seconds=outcome.seconds)).isoformat(timespec="seconds"),
-        "ended": now.isoformat(timespec="seconds"),
-        "processes": trainer.processes.count,
-        "threads": torch.get_num_threads(),
-        "precision": device.precision,
-        "matmul": torch.get_float32_matmul_precision(),
-        "padding_share": round(trainer.plan.padding_share, 4),
-        "parameters": trainer.flat.values.numel(),
-        **machine(device.device),
-    }
+    return TrainCircumstances(
+        **vars(this_host(device.device.type, device.gpu_name)),
+        fingerprint=trainer.fingerprint,
+        seconds=round(outcome.seconds, 2),
+        validation_seconds=round(outcome.validation_seconds, 2),
+        tokens_per_second=round(trainer.tokens / (outcome.seconds - outcome.validation_seconds)),
+        starts=outcome.starts,
+        started=(now - timedelta(seconds=outcome.seconds)).isoformat(timespec="seconds"),
+        ended=now.isoformat(timespec="seconds"),
+        processes=trainer.processes.count,
+        threads=torch.get_num_threads(),
+        precision=device.precision,
+        matmul=torch.get_float32_matmul_precision(),
+        padding_share=round(trainer.plan.padding_share, 4),
+        parameters=trainer.flat.values.numel(),
+    )

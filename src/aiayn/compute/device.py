@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -10,12 +11,15 @@ from dataclasses import dataclass
 import torch
 
 from aiayn.errors import TrainingError
+from aiayn.records.host import cpu_name
 
 # glibc's mallopt keys: never give large blocks back to the system, or every activation pays for
 # fresh zeroed pages again (a seventh of a step's time where this was measured).
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 FLOAT32_EPSILON = 1.2e-7
 ONEDNN_FROM_WIDTH = 256
+CUBLAS_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
+FIXED_WORKSPACES = (":4096:8", ":16:8")  # with which cuBLAS adds up in a fixed order
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,19 @@ class Device:
 
     device: torch.device
     precision: str
+
+    @property
+    def gpu_name(self) -> str | None:
+        """The model of the GPU, if it is one."""
+        is_gpu = self.device.type == "cuda"
+        return torch.cuda.get_device_name(self.device) if is_gpu else None
+
+    @property
+    def kernels(self) -> str:
+        """The model of what computes and, of a CPU, the instructions that torch uses of it: another
+        one's kernels may add up in another order.
+        """
+        return self.gpu_name or f"{cpu_name()}, {torch.backends.cpu.get_cpu_capability()}"
 
     def autocast(self) -> AbstractContextManager[object]:
         """Matrix products in bfloat16 where that is the precision, else nothing."""
@@ -57,7 +74,8 @@ def open_device(
         threads: of this process, on a CPU; None leaves them to torch.
         local_rank: which GPU of this machine.
     Raises:
-        TrainingError: a GPU was asked for and there is none.
+        TrainingError: a GPU was asked for and there is none, or the environment forbids it to
+            compute the same bits twice.
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise TrainingError(
@@ -68,17 +86,30 @@ def open_device(
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if precision == "auto":
         precision = "bfloat16" if device == "cuda" else "float32"
-    # the same as use_deterministic_algorithms, which would import the compiler: 1.5 s
-    torch.set_deterministic_debug_mode("warn" if device == "cuda" else "error")
+    # the same as use_deterministic_algorithms, which would import the compiler: 1.5 s. As an error,
+    # not a warning: only then do the kernels of attention take their deterministic backward pass
+    torch.set_deterministic_debug_mode("error")
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     if device == "cpu":
         if threads is not None:
             torch.set_num_threads(threads)
         _set_up_cpu(d_model)
         return Device(torch.device("cpu"), precision)
+    _set_up_cuda()
     place = torch.device("cuda", local_rank)
     torch.cuda.set_device(place)
     return Device(place, precision)
+
+
+def _set_up_cuda() -> None:
+    # read by cuBLAS when it starts, which is at the first product
+    workspace = os.environ.setdefault(CUBLAS_WORKSPACE, FIXED_WORKSPACES[0])
+    if workspace not in FIXED_WORKSPACES:
+        raise TrainingError(
+            f"{CUBLAS_WORKSPACE} is {workspace!r}, with which sums on a GPU have no fixed order. "
+            f"Unset it, or write {' or '.join(FIXED_WORKSPACES)}."
+        )
+    torch.backends.cuda.enable_cudnn_sdp(False)  # has no deterministic backward pass
 
 
 def _set_up_cpu(d_model: int) -> None:

@@ -30,6 +30,20 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(folder.glob("step-*.safetensors"))
 
 
+def kept_steps(step: int, *, last: int, every: int, keep: int) -> list[int]:
+    """The steps whose weights a training holds after `step` steps.
+
+    Args:
+        last: with which it ends; its weights are kept whatever the interval.
+        every: the interval between checkpoints.
+        keep: how many are kept, the newest ones.
+    """
+    saved = list(range(every, step + 1, every))
+    if step == last and step % every:
+        saved.append(step)
+    return saved[-keep:]
+
+
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
     """Write tensors and JSON-able metadata atomically."""
     flat = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
@@ -63,7 +77,8 @@ def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], dict[str, Any]]:
     Sums in float64, so that the mean does not depend on how the checkpoints are ordered.
 
     Raises:
-        CheckpointError: none given, damaged, or of different models.
+        CheckpointError: none given, damaged, of different models, or not those that a training of
+            this model leaves behind.
     Paper: section 6.1.
     """
     if not paths:
@@ -82,5 +97,18 @@ def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], dict[str, Any]]:
             raise CheckpointError(f"{path}: another model than {paths[0]}. Train again.")
         for name, tensor in tensors.items():
             sums[name] = sums.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()
+    model = metadata["model"]
+    wanted = kept_steps(
+        model["steps"], last=model["steps"], every=model["checkpoint_steps"], keep=model["average"]
+    )
+    if steps != wanted:
+        raise CheckpointError(
+            f"{paths[0].parent}: holds the weights of steps {_listed(steps)}, but the average is "
+            f"over {_listed(wanted)}. Train again: dvc repro -f train@{metadata['run']}"
+        )
     mean = {name: (total / len(paths)).float() for name, total in sums.items()}
     return mean, {**metadata, "step": steps[-1], "averaged_steps": steps}
+
+
+def _listed(steps: Sequence[int]) -> str:
+    return ", ".join(map(str, steps)) or "none"

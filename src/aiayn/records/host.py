@@ -36,7 +36,7 @@ def this_host(device: str, gpu: str | None = None) -> Host:
 
     return Host(
         host=socket.gethostname(),
-        device=f"{device}: {gpu or _cpu_name()}",
+        device=f"{device}: {gpu or f'{os.cpu_count()} x {cpu_name()}'}",
         python=platform.python_version(),
         versions={package: version(package) for package in VERSIONS},
         commit=commit(),
@@ -55,7 +55,8 @@ def commit(root: Path = Path()) -> str:
     return done.stdout.strip()
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
+    """The model of this machine's processor."""
     try:
         with Path("/proc/cpuinfo").open(encoding="utf-8") as file:
             names = [
@@ -63,4 +64,4 @@ def _cpu_name() -> str:
             ]
     except OSError:
         names = []
-    return f"{os.cpu_count()} x {names[0] if names else platform.machine()}"
+    return names[0] if names else platform.machine()

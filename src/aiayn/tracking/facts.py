@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aiayn.tracking.lock import Lock
+from aiayn.records.lock import Lock
 from aiayn.tracking.names import RunIdentity
 from aiayn.tracking.results import Results
 

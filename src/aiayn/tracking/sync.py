@@ -13,11 +13,11 @@ from pathlib import Path
 import yaml
 
 from aiayn.config import PARAMS, Config
+from aiayn.records.lock import Lock
 from aiayn.tracking import attachments, results
 from aiayn.tracking.connection import connect_in_time, store_name
 from aiayn.tracking.datasets import dataset_inputs
 from aiayn.tracking.facts import final_metrics, report_tags, tags_of
-from aiayn.tracking.lock import Lock
 from aiayn.tracking.measurements import Measurements
 from aiayn.tracking.mirror import Changes, Entry, Mirror
 from aiayn.tracking.names import (

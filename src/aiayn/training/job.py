@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 import aiayn
@@ -16,7 +17,12 @@ from aiayn.config import Model, Training
 from aiayn.errors import DataError
 from aiayn.records import places
 
-CODE = ("compute", "model", "tokens", "training")
+# what of src/aiayn decides the bits of a training: a change here trains anew. The graph's deps are
+# the same (a test compares)
+DECIDING_CODE = (
+    "compute", "model", "tokens/arrays.py", "tokens/batching.py", "tokens/bpe.py",
+    "tokens/shapes.py", "training",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -44,9 +50,10 @@ class Job:
         return Job(run, model, training, seed, digest)
 
     def fingerprint(self, device: Device) -> str:
-        """Digest of everything that decides the weights: parameters, data, code, number format.
+        """Digest of everything that decides the weights: parameters, data, code, versions, what
+        computes and in which formats.
 
-        Two trainings of one fingerprint on one machine end with the same bits.
+        Two trainings of one fingerprint and the same number of processes end with the same bits.
         """
         consumed = {
             "model": asdict(self.model),
@@ -54,8 +61,11 @@ class Job:
             "seed": self.seed,
             "tokens": self.tokens_digest,
             "code": _code_digest(),
+            "versions": {"torch": torch.__version__, "numpy": np.__version__},
             "device": device.device.type,
+            "kernels": device.kernels,
             "precision": device.precision,
+            "matmul": torch.get_float32_matmul_precision(),
             # another number of threads adds up in another order
             "threads": torch.get_num_threads() if device.device.type == "cpu" else None,
         }
@@ -74,7 +84,7 @@ class Job:
 def _code_digest() -> str:
     root = Path(aiayn.__file__).parent
     digest = hashlib.sha256()
-    for package in CODE:
-        for path in sorted((root / package).glob("*.py")):
-            digest.update(f"{package}/{path.name}\n".encode() + path.read_bytes())
+    for name in DECIDING_CODE:
+        for path in sorted((root / name).rglob("*.py")) or [root / name]:
+            digest.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
     return digest.hexdigest()

@@ -16,8 +16,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from aiayn.errors import TrainingError
-from aiayn.model.checkpoints import checkpoint_name, checkpoints
+from aiayn.errors import CheckpointError, TrainingError
+from aiayn.model.checkpoints import checkpoint_name, checkpoints, kept_steps
+from aiayn.records.scratch import delete
 from aiayn.training.trainer import Trainer
 
 COLUMNS = ("step", "epoch", "tokens", "learning_rate", "loss", "dev_loss", "dev_perplexity")
@@ -55,19 +56,22 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
     Args:
         trainer: at step 0.
         scratch: folder of this very training (its name holds the fingerprint); if it holds the
-            state of an interrupted attempt, training goes on from there with the same bits.
-            On return it holds the last `average` checkpoints.
+            state of an interrupted attempt, training goes on from there with the same bits, and
+            does nothing if that had reached the last step. On return it holds the last `average`
+            checkpoints.
         observe: told (step, metrics) at every line of history; by the first process only.
     Raises:
-        TrainingError: the loss is not finite.
-        Terminated: SIGTERM came; the state was saved.
+        TrainingError: the loss is not finite, or the processes do not go on from the same state.
+        CheckpointError: part of `scratch` is missing, or is not what a training wrote.
+        Terminated: SIGTERM came, to any process; the state was saved.
     """
     settings, last = trainer.job.training, trainer.job.model.steps
     outcome = _resume(trainer, scratch)
+    trainer.processes.agree(f"step {trainer.step_number} of {trainer.fingerprint[:16]}")
     first = trainer.processes.is_first
     clock, begun = _Clock(outcome), trainer.tokens
     with (
-        _noting_termination(trainer.processes.count) as terminated,
+        _noting_termination(trainer),
         tqdm(
             total=last, initial=trainer.step_number, desc=trainer.job.run, unit="step",
             disable=None if first else True, dynamic_ncols=True,
@@ -77,7 +81,7 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
             trainer.step()
             progress.update()
             step = trainer.step_number
-            final, stop = step == last, terminated()
+            final, stop = step == last, trainer.is_to_stop
             validated = step % settings.validation_steps == 0 or final
             if step % settings.log_steps == 0 or validated:
                 line = _history_line(trainer)
@@ -95,16 +99,10 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
             kept = final or step % trainer.job.model.checkpoint_steps == 0
             if kept or stop:
                 clock.stamp(outcome)
-                _save(
-                    trainer,
-                    scratch,
-                    outcome,
-                    keep=kept,
-                )
+                _save(trainer, scratch, outcome, keep=kept)
             if stop and not final:
-                raise Terminated(
-                    f"{trainer.job.run}: stopped at step {step}; run it again to go on"
-                )
+                message = f"{trainer.job.run}: stopped at step {step}; run it again to go on"
+                raise Terminated(message if first else 1)
     return outcome
 
 
@@ -161,12 +159,29 @@ def _diverged(trainer: Trainer, what: str) -> TrainingError:
 
 
 def _resume(trainer: Trainer, scratch: Path) -> Outcome:
-    state = scratch / RESUME
+    run, state = trainer.job.run, scratch / RESUME
     if not state.exists():
-        return Outcome(trainer.job.run)
-    outcome = Outcome(trainer.job.run, **trainer.restore_state(state))
+        if trainer.processes.is_first and scratch.exists():
+            delete(scratch)  # what is left of one that was deleted, or killed before it saved
+        return Outcome(run)
+    outcome = Outcome(run, **trainer.restore_state(state))
     outcome.starts += 1
+    _check_complete(trainer, scratch)
     return outcome
+
+
+def _check_complete(trainer: Trainer, scratch: Path) -> None:
+    model = trainer.job.model
+    wanted = kept_steps(
+        trainer.step_number, last=model.steps, every=model.checkpoint_steps, keep=model.average
+    )
+    for step in wanted:
+        path = scratch / checkpoint_name(step)
+        if not path.exists():
+            raise CheckpointError(
+                f"{path}: not there, but training had come to step {trainer.step_number}. Part of "
+                "the folder was deleted: delete the rest of it to train from the start."
+            )
 
 
 def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> None:
@@ -191,22 +206,14 @@ def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> N
 
 
 @contextmanager
-def _noting_termination(processes: int) -> Iterator[Callable[[], bool]]:
-    """Whether SIGTERM has come, to act on after the step in progress.
-
-    Several processes could not agree on that step without talking at every one: there the signal
-    ends the process at once, and the next start goes on from the last checkpoint.
-    """
-    received: list[int] = []
+def _noting_termination(trainer: Trainer) -> Iterator[None]:
+    """On SIGTERM, ask the trainer to stop after a step."""
 
     def note(number: int, frame: FrameType | None) -> None:
-        received.append(number)
+        trainer.is_asked_to_stop = True
 
-    if processes > 1:
-        yield lambda: False
-        return
     previous = signal.signal(signal.SIGTERM, note)
     try:
-        yield lambda: bool(received)
+        yield
     finally:
         signal.signal(signal.SIGTERM, previous)

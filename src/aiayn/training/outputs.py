@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.model.checkpoints import checkpoints
+from aiayn.records import circumstances, places
+from aiayn.records.circumstances import TrainCircumstances
+from aiayn.records.scratch import delete_recorded, finished
 from aiayn.training.loop import Outcome
+from aiayn.training.trainer import Trainer
 
 
-def make_room(root: Path, run: str) -> None:
-    """Make the folders that `write_outputs` will write to: better to fail now than after training.
+def make_room(root: Path, trainer: Trainer) -> None:
+    """Delete what trainings kept that dvc.lock has recorded by now, and make the folders that
+    `write_outputs` will write to: better to fail now than after training. The first process does
+    it; the others wait, so that all see the same.
 
     Raises:
-        OSError: one cannot be made.
+        OSError: one cannot be deleted or made.
     """
-    for folder in (root / "models" / run, root / "history", root / "circumstances"):
-        folder.mkdir(parents=True, exist_ok=True)
+    if trainer.processes.is_first:
+        delete_recorded(root)
+        for folder in (places.model(trainer.job.run), places.HISTORIES, places.CIRCUMSTANCES):
+            (root / folder).mkdir(parents=True, exist_ok=True)
+    trainer.processes.wait_for_all()
 
 
 def write_outputs(
-    root: Path, scratch: Path, outcome: Outcome, circumstances: Mapping[str, Any]
+    root: Path, scratch: Path, outcome: Outcome, ended_under: TrainCircumstances
 ) -> None:
-    """Write models/RUN/checkpoints, history/RUN.csv and circumstances/RUN.train.json below `root`;
-    then `scratch`, which held the checkpoints until now, goes.
+    """Write models/RUN/checkpoints, history/RUN.csv and circumstances/RUN.train.json below `root`.
+
+    All of it stays in `scratch` too, until dvc.lock records it: of a training that had ended
+    before, the same bytes are written again, its circumstances included.
     """
     run = outcome.run
-    with replaced_folder(root / "models" / run / "checkpoints") as folder:
-        for weights in checkpoints(scratch):
+    if not finished(scratch).exists():
+        circumstances.write(finished(scratch), ended_under)
+    with replaced_folder(places.checkpoints(root / places.model(run))) as folder:
+        for weights in places.saved_checkpoints(scratch):
             shutil.copyfile(weights, folder / weights.name)
-    write_atomically(root / "history" / f"{run}.csv", outcome.history_csv())
-    report = json.dumps(circumstances, indent=2, sort_keys=True) + "\n"
-    write_atomically(root / "circumstances" / f"{run}.train.json", report)
-    shutil.rmtree(scratch)
+    write_atomically(root / places.history(run), outcome.history_csv())
+    write_atomically(root / places.train_circumstances(run), finished(scratch).read_bytes())

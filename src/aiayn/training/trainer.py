@@ -27,6 +27,9 @@ from aiayn.training.job import Job
 from aiayn.training.loss import smoothed_cross_entropy
 from aiayn.training.schedule import learning_rate
 
+# what processes tell each other beside gradients: their share of the loss, whether to stop
+LOSS, STOP = 0, 1
+GPU_STEPS_BETWEEN_ANSWERS = 10  # to read what was told, a GPU must be waited for
 VALIDATION_TOKENS = 4096  # in a batch; changes no number beyond the order of summation
 
 
@@ -50,6 +53,7 @@ class Trainer:
         self, job: Job, train: TokenArrays, dev: TokenArrays, device: Device, processes: Processes
     ) -> None:
         self.job, self.device, self.processes = job, device, processes
+        self.fingerprint = job.fingerprint(device)
         self.train_arrays, self.dev_arrays = train, dev
         settings = job.training
         processes.check_share(settings.micro_batches)
@@ -66,7 +70,7 @@ class Trainer:
             job.model, train.vocabulary, max_length=settings.max_length, pad=PAD
         )
         self.model.to(device.device)
-        self.flat = FlatParameters(self.model)
+        self.flat = FlatParameters(self.model, told=len((LOSS, STOP)))
         self.optimizer = torch.optim.Adam(
             [self.flat.values],
             betas=(settings.adam.beta1, settings.adam.beta2),
@@ -77,6 +81,7 @@ class Trainer:
         self.tokens = 0
         self._loss = torch.zeros((), dtype=torch.float64, device=device.device)
         self._interval_tokens = 0
+        self.is_asked_to_stop = False
 
     def summary(self) -> str:
         """What is about to be trained, on one line."""
@@ -94,18 +99,34 @@ class Trainer:
         self.model.train()
         batch = self.plan.step(self.step_number)
         tokens = sum(int(self.target_lengths[micro.indices].sum()) for micro in batch)
-        self.flat.gradients.zero_()
+        self.flat.sums.zero_()
+        is_alone = self.processes.count == 1
+        share = self._loss if is_alone else self.flat.told[LOSS]
         for number in self.processes.share(len(batch)):
             torch.manual_seed(_seed(self.job.seed, self.step_number, number))
             loss, _ = self._losses(self.train_arrays, batch[number])
             (loss / tokens).backward()  # type: ignore[no-untyped-call]
-            self._loss += loss.detach()
-        self.processes.add_up(self.flat.gradients)
+            share += loss.detach()
+        if not is_alone:
+            self.flat.told[STOP] = float(self.is_asked_to_stop)
+            self.processes.add_up(self.flat.sums)
+            self._loss += self.flat.told[LOSS]
         self.step_number += 1
         self.optimizer.param_groups[0]["lr"] = self.learning_rate
         self.optimizer.step()
         self.tokens += tokens
         self._interval_tokens += tokens
+
+    @property
+    def is_to_stop(self) -> bool:
+        """Whether this process or another has been asked to stop, by the last step that it took;
+        every process answers the same.
+        """
+        if self.processes.count == 1:
+            return self.is_asked_to_stop
+        if self.device.device.type == "cuda" and self.step_number % GPU_STEPS_BETWEEN_ANSWERS:
+            return False
+        return bool(self.flat.told[STOP] > 0)
 
     @property
     def learning_rate(self) -> float:
@@ -127,8 +148,7 @@ class Trainer:
 
     def close_interval(self) -> Interval:
         """The sums since this was last called, over all processes."""
-        total = self.processes.add_up(self._loss.clone())
-        interval = Interval(float(total.item()), self._interval_tokens)
+        interval = Interval(float(self._loss.item()), self._interval_tokens)
         self._loss.zero_()
         self._interval_tokens = 0
         return interval
@@ -181,8 +201,7 @@ class Trainer:
             "exp_avg_sq": tensors["exp_avg_sq"].to(device),
         }
         self.step_number, self.tokens = counters["step"], counters["tokens"]
-        # each process had its own share; only the sum matters, so the first takes all of it
-        self._loss.fill_(float.fromhex(counters["loss"]) if self.processes.is_first else 0.0)
+        self._loss.fill_(float.fromhex(counters["loss"]))
         self._interval_tokens = counters["interval_tokens"]
         extra: dict[str, Any] = metadata["extra"]
         return extra

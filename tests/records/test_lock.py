@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from aiayn.errors import DataError
-from aiayn.tracking.lock import Lock
+from aiayn.records.lock import Lock
 
 STAGES = {
     "train@en-de.base": {

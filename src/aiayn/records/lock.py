@@ -23,7 +23,11 @@ class Lock:
     def __init__(self, path: Path) -> None:
         try:
             content = yaml.load(path.read_bytes(), yaml.CSafeLoader) or {}
-            self.stages: Mapping[str, Any] = content.get("stages") or {}
+            stages = content.get("stages") or {}
+            # an entry that DVC is just writing may end anywhere
+            self.stages: Mapping[str, Any] = {
+                name: entry for name, entry in stages.items() if isinstance(entry, Mapping)
+            }
         except FileNotFoundError:
             self.stages = {}
         except (yaml.YAMLError, AttributeError) as error:
@@ -51,8 +55,8 @@ class Lock:
     def out(self, path: str) -> str | None:
         """DVC's digest of the output at `path`."""
         for entry in self.stages.values():
-            for out in entry.get("outs", ()):
-                if out["path"] == path:
+            for out in entry.get("outs") or ():
+                if isinstance(out, Mapping) and out.get("path") == path:
                     return str(out["md5"]) if "md5" in out else None
         return None
 

@@ -1,0 +1,76 @@
+"""What a training keeps goes when dvc.lock records its outputs, and not before."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from aiayn.records import places
+from aiayn.records.scratch import delete, delete_recorded, finished
+
+RUN, RECORD = "en-de.base-s2", b'{"fingerprint": "0123"}\n'
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    """The scratch folder of a training that has ended."""
+    folder = tmp_path / places.scratch(RUN, "0123456789abcdef0123")
+    folder.mkdir(parents=True)
+    (folder / places.RESUME).write_text("state")
+    (folder / "step-0000003.safetensors").write_text("weights")
+    finished(folder).write_bytes(RECORD)
+    return folder
+
+
+def lock(root: Path, record: bytes | None, run: str = RUN) -> str:
+    """Write a dvc.lock as DVC would, and return it."""
+    digest = hashlib.md5(record or b"").hexdigest()
+    out = {"path": f"circumstances/{run}.train.json", "hash": "md5", "md5": digest, "size": 1}
+    stages = {f"train@{run}": {"cmd": "train", "outs": [out]}} if record else {}
+    text = yaml.safe_dump({"schema": "2.0", "stages": stages}, sort_keys=False)
+    (root / "dvc.lock").write_text(text)
+    return text
+
+
+def test_it_goes_when_dvc_lock_records_it(tmp_path: Path, scratch: Path) -> None:
+    lock(tmp_path, RECORD)
+    delete_recorded(tmp_path)
+    assert not scratch.exists()
+
+
+def test_it_stays_until_then(tmp_path: Path, scratch: Path) -> None:
+    delete_recorded(tmp_path)  # there is no dvc.lock at all
+    for record, run in ((None, RUN), (b"of an earlier training", RUN), (RECORD, "en-de.base")):
+        lock(tmp_path, record, run)
+        delete_recorded(tmp_path)
+    assert finished(scratch).exists()
+
+
+def test_it_stays_while_dvc_is_writing_dvc_lock(tmp_path: Path, scratch: Path) -> None:
+    whole = lock(tmp_path, RECORD)
+    digest = whole.index("md5: ") + len("md5: ") + 32
+    for end in range(digest):
+        (tmp_path / "dvc.lock").write_text(whole[:end])
+        delete_recorded(tmp_path)
+        assert finished(scratch).exists(), whole[:end]
+
+
+def test_a_training_that_has_not_ended_stays(tmp_path: Path, scratch: Path) -> None:
+    finished(scratch).unlink()
+    lock(tmp_path, RECORD)
+    delete_recorded(tmp_path)
+    assert (scratch / places.RESUME).exists()
+
+
+def test_the_state_to_go_on_from_goes_first(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        delete(scratch)
+    assert not (scratch / places.RESUME).exists()
