@@ -11,7 +11,7 @@ from aiayn.config.rules import known, require
 
 @dataclass(frozen=True, kw_only=True)
 class Download:
-    """A file to fetch.
+    """A file to fetch from `url`, or from its place in a mirror.
 
     `checksum` is "sha256:..." or, where only that is published, "md5:..."; `licence` tells on what
     terms the text may be used; `bytes` is the file's size, where it is published.
