@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
-# processes that share the cores must not wait for each other by spinning
-export GOMP_SPINCOUNT ?= 1000
 
 .PHONY: help repro report table3 test lint format params sync ui bench clean
 
@@ -19,21 +17,19 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
-# how many runs to train side by side: as many as the machine's cores carry, where a scale says how
-# many threads each may have; else one after the other
-JOBS ?= $$(python -c 'import os, yaml; t = yaml.safe_load(open("params.yaml"))["machine"]["threads"]; print(max(1, (os.cpu_count() or 1) // t) if t else 1)')
+# stages side by side; without it as many as the cores carry (machine.threads each)
+JOBS ?=
+REPRO := aiayn repro $(if $(JOBS),--jobs $(JOBS))
 
 repro: $(READY) ## run the whole graph with the parameters in force (demo scale: minutes on a laptop)
-	dvc repro --glob 'encode@*'
-	@dvc repro --dry --glob 'train@*' | sed -n "s/^Running stage '\(train@.*\)':$$/\1/p" | xargs -r -P $(JOBS) -n 1 dvc --wait-for-lock repro --quiet --single-item
-	dvc repro
+	@$(REPRO)
 	@echo "The report is at $(CURDIR)/reports/index.html"
 
 report: $(READY) ## render the report, running first whatever it lacks
-	dvc repro report
+	@$(REPRO) report
 
 table3: $(READY) ## make table 3 alone, training first what it lacks
-	dvc repro compare profile_models
+	@$(REPRO) compare profile_models
 	python pipeline/report.py --only table_3
 
 test: $(READY) ## lint, types and all tests

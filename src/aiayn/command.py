@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parsed = _parser().parse_args(arguments)
     if parsed.command == "sync":
         _sync()
+    elif parsed.command == "repro":
+        _repro(parsed.stages, parsed.jobs)
     else:
         _print((_translate if parsed.command == "translate" else _parse)(parsed))
 
@@ -51,8 +53,23 @@ def _parser() -> argparse.ArgumentParser:
         "a verb stand by themselves. Brackets become -LRB- and -RRB-.",
     )
     parse.add_argument("--svg", type=Path, metavar="FILE", help="draw the first sentence's tree")
+    repro = commands.add_parser(
+        "repro",
+        help="run the graph, several stages side by side",
+        description="What `dvc repro` does, and the same bytes, with several stages at a time.",
+    )
+    repro.add_argument("stages", nargs="*", help="stages, with what they need; without any, all")
+    repro.add_argument(
+        "--jobs", type=_positive, help="stages side by side (default: as many as the cores carry)"
+    )
     commands.add_parser("sync", help="bring finished runs into the MLflow store")
     return parser
+
+
+def _positive(text: str) -> int:
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
 
 
 def _decoding_options() -> argparse.ArgumentParser:
@@ -205,6 +222,12 @@ def _draw(
 
     maps = sentence_maps(model, bpe, sentence, translation)
     write_atomically(path, draw_attention(attention_map(maps, kind)))
+
+
+def _repro(stages: Sequence[str], jobs: int | None) -> None:
+    from aiayn.repro.side_by_side import repro
+
+    repro(stages, jobs)
 
 
 def _sync() -> None:

@@ -36,6 +36,10 @@ class ProfileError(AiaynError):
     """A cost cannot be counted, or a profile is not what was expected."""
 
 
+class GraphError(AiaynError):
+    """The graph of stages cannot be read, or DVC cannot take what a stage read or made."""
+
+
 P = ParamSpec("P")
 
 

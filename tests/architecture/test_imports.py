@@ -37,6 +37,7 @@ ROOMS = (
     "scoring",
     "report",
     "tracking",
+    "repro",
     "command",
 )
 GROUND = {"errors", "typed", "config", "files", "records"}
@@ -53,6 +54,7 @@ APART = {
     "report": GROUND | {"paper", "trees"},
     "tracking": GROUND | {"paper"},
     "profiling": GROUND | {"paper", "compute", "model", "layer_types"},
+    "repro": GROUND,
 }
 
 

@@ -7,6 +7,7 @@ beside the old one before it takes its place (files.replaced_folder).
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 
 LOCK = Path("dvc.lock")
@@ -115,6 +116,16 @@ def averaged(folder: Path) -> Path:
 def scratch(run: str, fingerprint: str) -> Path:
     """Folder of a training in progress: its `checkpoint`s and RESUME, where to go on from."""
     return SCRATCH / f"{run}-{fingerprint[:16]}"
+
+
+def scratches(run: str) -> Path:
+    """A pattern: the scratch folders of a run, of whatever fingerprint."""
+    return SCRATCH / (glob.escape(run) + "-" + "[0-9a-f]" * 16)
+
+
+def progress(folder: Path) -> Path:
+    """How far a training is, in its scratch folder."""
+    return folder / "progress.json"
 
 
 def history(run: str) -> Path:

@@ -18,6 +18,8 @@ from tqdm import tqdm
 
 from aiayn.errors import CheckpointError, TrainingError
 from aiayn.model.checkpoints import checkpoint_name, checkpoints, kept_steps
+from aiayn.records import places, progress
+from aiayn.records.progress import Progress
 from aiayn.records.scratch import delete
 from aiayn.training.trainer import Trainer
 
@@ -69,17 +71,17 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
     outcome = _resume(trainer, scratch)
     trainer.processes.agree(f"step {trainer.step_number} of {trainer.fingerprint[:16]}")
     first = trainer.processes.is_first
-    clock, begun = _Clock(outcome), trainer.tokens
+    clock, begun = _Clock(outcome, trainer.step_number), trainer.tokens
     with (
         _noting_termination(trainer),
         tqdm(
             total=last, initial=trainer.step_number, desc=trainer.job.run, unit="step",
             disable=None if first else True, dynamic_ncols=True,
-        ) as progress,
+        ) as bar,
     ):  # fmt: skip
         while trainer.step_number < last:
             trainer.step()
-            progress.update()
+            bar.update()
             step = trainer.step_number
             final, stop = step == last, trainer.is_to_stop
             validated = step % settings.validation_steps == 0 or final
@@ -90,12 +92,15 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
                         line |= _validation(trainer)
                 outcome.history.append(line)
                 speed = clock.speed(trainer.tokens - begun)
-                progress.set_postfix_str(
+                bar.set_postfix_str(
                     f"loss {line['loss']:.3f}, rate {line['learning_rate']:.2e}, "
                     f"{speed:,.0f} tokens/s"
                 )
                 if first:
                     observe(step, {**line, "tokens_per_second": speed})
+                    left = clock.seconds_left(step, last)
+                    told = Progress(step, last, line["loss"], speed, left)
+                    progress.write(places.progress(scratch), told)
             kept = final or step % trainer.job.model.checkpoint_steps == 0
             if kept or stop:
                 clock.stamp(outcome)
@@ -109,8 +114,9 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
 class _Clock:
     """Seconds of this start, with and without validation, on top of those of earlier starts."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: Outcome, step: int) -> None:
         self.begun = time.perf_counter()
+        self.step = step
         self.validation = 0.0
         self.earlier = (outcome.seconds, outcome.validation_seconds)
 
@@ -123,6 +129,10 @@ class _Clock:
     def speed(self, tokens: int) -> float:
         """Real target tokens a second, validation left out."""
         return tokens / (time.perf_counter() - self.begun - self.validation)
+
+    def seconds_left(self, step: int, last: int) -> float:
+        """Until `last`, at the pace of this start so far."""
+        return (time.perf_counter() - self.begun) / (step - self.step) * (last - step)
 
     def stamp(self, outcome: Outcome) -> None:
         outcome.seconds = self.earlier[0] + time.perf_counter() - self.begun

@@ -1,0 +1,92 @@
+"""What is said of a graph that runs: a terminal's lines, and a line every half minute elsewhere."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aiayn.records import places, progress
+from aiayn.records.progress import Progress, clock
+from aiayn.repro import display
+from aiayn.repro.child import Child
+from aiayn.repro.display import Display, state
+from aiayn.repro.schedule import Schedule
+
+SOME_WAY = Progress(640, 1200, 2.3456, 8912.4, 41.6)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def schedule() -> Schedule:
+    return Schedule({"encode": (), "train@en-de.base": ("encode",)}, 1)
+
+
+@pytest.fixture
+def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
+    """A training that has said how far it is."""
+    monkeypatch.chdir(tmp_path)
+    child = Child("train@en-de.base", "true", {})
+    progress.write(places.progress(places.scratch("en-de.base", 16 * "a")), SOME_WAY)
+    yield child
+    child.close()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(7.4, "0:07"), (59.6, "1:00"), (750, "12:30"), (94500, "26:15:00")]
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert clock(seconds) == text
+
+
+def test_a_training_says_how_far_it_is(child: Child) -> None:
+    assert state(child) == (
+        "train@en-de.base: step 640 of 1,200, loss 2.346, 8,912 tokens/s, 0:42 left"
+    )
+
+
+def test_before_its_first_line_a_training_says_since_when(child: Child) -> None:
+    path = places.progress(places.scratch("en-de.base", 16 * "a"))
+    path.write_text("{}")  # of another version
+    assert state(child) == "train@en-de.base: 0:00"
+    path.unlink()
+    assert state(child) == "train@en-de.base: 0:00"
+
+
+def test_a_run_whose_name_goes_on_is_another(child: Child) -> None:
+    other = places.progress(places.scratch("en-de.base-s2", 16 * "b"))
+    progress.write(other, Progress(1, 2, 9.0, 1.0, 1.0))
+    assert "step 640 of 1,200" in state(child)
+
+
+def test_a_terminal_has_a_line_for_each_and_one_for_all(schedule: Schedule, child: Child) -> None:
+    stream = Terminal()
+    shown = Display(schedule, stream)
+    schedule.start("encode")
+    schedule.end("encode", well=True)
+    shown.show([child])
+    lines = stream.getvalue()
+    assert "train@en-de.base: step 640 of 1,200" in lines
+    assert "1 of 2 stages done" in lines
+    shown.close()
+
+
+def test_elsewhere_a_line_every_half_minute(
+    schedule: Schedule, child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(display.time, "monotonic", lambda: now)
+    stream = io.StringIO()
+    shown = Display(schedule, stream)
+    for _ in range(100):
+        now += 1
+        shown.show([child])
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("0 of 2 stages done, 0:30; train@en-de.base: step 640 of 1,200")

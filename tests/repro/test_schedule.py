@@ -1,0 +1,72 @@
+"""Which stage may start next, on graphs small enough to follow by hand."""
+
+from __future__ import annotations
+
+from aiayn.repro.schedule import Schedule
+
+GRAPH = {
+    "encode": (),
+    "train@short": ("encode",),
+    "score@short": ("train@short",),
+    "train@long": ("encode",),
+    "score@long": ("train@long",),
+    "clock": (),
+    "report": ("score@short", "score@long"),
+}
+STEPS = {"train@short": 300, "train@long": 1200}
+
+
+def schedule(jobs: int) -> Schedule:
+    return Schedule(
+        GRAPH, jobs, alone=lambda name: name == "clock", length=lambda name: STEPS.get(name, 0)
+    )
+
+
+def started(schedule: Schedule) -> list[str]:
+    """What starts now, and runs."""
+    names = []
+    while name := schedule.next():
+        schedule.start(name)
+        names.append(name)
+    return names
+
+
+def test_one_after_the_other() -> None:
+    one = schedule(jobs=1)
+    order = []
+    while names := started(one):
+        assert len(names) == 1
+        order += names
+        one.end(names[0], well=True)
+    assert order == [
+        "clock", "encode", "train@long", "score@long", "train@short", "score@short", "report",
+    ]  # fmt: skip
+    assert one.waiting == []
+
+
+def test_as_many_side_by_side_as_there_are_jobs() -> None:
+    two = schedule(jobs=2)
+    assert started(two) == ["clock"]  # nothing runs beside it
+    two.end("clock", well=True)
+    assert started(two) == ["encode"]  # all else waits for it
+    two.end("encode", well=True)
+    assert started(two) == ["train@long", "train@short"]
+    two.end("train@short", well=True)
+    assert started(two) == ["score@short"]
+
+
+def test_what_runs_alone_waits_for_what_runs() -> None:
+    two = schedule(jobs=2)
+    two.start("encode")
+    assert two.next() is None
+    two.end("encode", well=True)
+    assert started(two) == ["clock"]
+
+
+def test_a_failure_holds_up_what_needs_it_and_nothing_else() -> None:
+    one = schedule(jobs=1)
+    while names := started(one):
+        one.end(names[0], well=names[0] != "train@long")
+    assert one.failed == ["train@long"]
+    assert one.waiting == ["score@long", "report"]
+    assert "score@short" in one.done
