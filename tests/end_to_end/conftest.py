@@ -191,14 +191,15 @@ def clone(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The project after `dvc exp run` has switched it to a tiny scale; not to be changed."""
+    """The project after `make repro` at a tiny scale, two stages at a time; not to be changed."""
     project = _copy(tmp_path_factory.mktemp("made"))
     (project.root / "conf/scale/tiny.yaml").write_text(TINY)
     # the demo's: DVC would write its thousands of lines again after every stage
     (project.root / "dvc.lock").unlink(missing_ok=True)
     for command in ("init -q", "add --all", "commit -q --message clone"):
         project.succeed("git", *command.split())
-    project.succeed("dvc", "exp", "run", "-S", "scale=tiny")
+    project.compose("scale=tiny")
+    project.succeed("aiayn", "repro", "--jobs", "2")
     return project
 
 
