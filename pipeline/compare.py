@@ -4,21 +4,17 @@ variations.task; writes comparisons/table_3.json."""
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.files import write_atomically
+from aiayn.records import comparison, places
 from aiayn.scoring.variations import compare_variations
 
 
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    found = compare_variations(config.load_for("compare"))
-    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(Path("comparisons/table_3.json"), text)
+    comparison.write(places.TABLE_3, compare_variations(config.load_for("compare")))
 
 
 if __name__ == "__main__":

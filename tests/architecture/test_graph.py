@@ -40,8 +40,8 @@ CARRIERS = {
 SHOWN = {"report": {"config", "records"}, "track": {"config", "records", "tracking"}}
 COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
 # of these the whole room is a dep, because a line of the lock for each file would be too many
-WHOLE_ROOMS = {"score": {"scoring", "trees"}, "compare": {"scoring"},
-               "profile_layers": {"profiling"}, "profile_models": {"model", "profiling"},
+WHOLE_ROOMS = {"score": {"scoring", "trees"}, "compare": {"paper", "scoring"},
+               "profile_layers": {"profiling"}, "profile_models": {"model", "paper", "profiling"},
                "report": {"config", "paper", "records", "trees"},
                "track": {"config", "paper", "records", "tracking"}}  # fmt: skip
 # the formats of a stage's outputs; scores cost little, so their stage hangs on their record itself

@@ -50,7 +50,7 @@ APART = {
     "compute": GROUND,
     "model": GROUND | {"compute"},
     "layer_types": GROUND | {"compute", "model"},
-    "scoring": GROUND | {"moses", "trees"},
+    "scoring": GROUND | {"moses", "paper", "trees"},
     "report": GROUND | {"paper", "trees"},
     "tracking": GROUND | {"paper"},
     "profiling": GROUND | {"paper", "compute", "model", "layer_types"},

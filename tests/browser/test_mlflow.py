@@ -42,7 +42,7 @@ FOUND = {
     "Table 2: translation": {"en-de.base"},
     "Table 3: all rows": VARIATIONS,
     "Table 3: rows (C)": {"en-de.C_N2", "en-de.C_N4"},
-    "Table 3: outside the noise": {"en-de.C_N2"},
+    "Table 3: beyond the seeds' noise": {"en-de.C_N2"},
     "Table 4: parsing": {"parsing.parser"},
     "One width": {"en-de.base", "en-de.brief", "en-de.C_N2", "en-de.C_N4"},
     "Trained from a clean commit": {"parsing.parser"},
@@ -75,10 +75,22 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         put(f"scores/{run}.json", {"splits": splits})
     put("data/text/en-de/manifest.json", {"splits": {"train": {"sha256": {"source": "5" * 64}}}})
     models = {
-        model: {"seeds": {"1": {"run": f"en-de.{model}", "difference": -1.0, "p_value": p}}}
-        for model, p in (("C_N2", 0.001), ("C_N4", 0.06), ("A_h1", 0.4))
-    }
-    put("comparisons/table_3.json", {"split": "dev", "models": models})
+        model: {
+            "perplexity": {"mean": 4.5, "outcome": "undecided"},
+            "bleu": {"mean": RUNS[f"en-de.{model}"], "outcome": outcome},
+            "seeds": {"1": {"run": f"en-de.{model}", "perplexity": 4.5, "bleu": 20.0}},
+        }
+        for model, outcome in (
+            ("brief", "undecided"), ("C_N2", "lower"), ("C_N4", "undecided"), ("A_h1", "undecided"),
+        )
+    }  # fmt: skip
+    put(
+        "comparisons/table_3.json",
+        {
+            "task": "en-de", "base": "brief", "split": "dev", "signature": "s", "models": models,
+            "test_set": {"corpora": {}, "pairs": 9, "sha256": {}},
+        },
+    )  # fmt: skip
     put("reports/index.html", "<!doctype html>")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)

@@ -121,17 +121,28 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows = "".join(f"{step},{step},0.001,{5 / step},{9 / step}\n" for step in range(1, 9))
         heading = "step,tokens,learning_rate,loss,dev_perplexity\n"
         (root / f"history/{run}.csv").write_text(heading + rows)
-    over = {measure: {"mean": 101.25, "sd": 10.5} for measure in ("perplexity", "bleu")}
+    bounds = {"low": -10.25, "high": 1.5, "p_value": 0.5, "corrected": 1}
+    over = {
+        measure: {
+            "mean": 101.25,
+            "sd": 10.5,
+            "outcome": "undecided",
+            "effect": {"value": -4.5, **bounds},
+        }
+        for measure in ("perplexity", "bleu")
+    }
     rows_of_table_3 = {
-        described["model"]: over
-        | {"seeds": {"1": {"run": run, "difference": 1.5, "p_value": 0.01}}}
+        described["model"]: over | {"seeds": {"1": {"run": run, "perplexity": 4.5, "bleu": 20.0}}}
         for run, described in params["runs"].items()
         if described["task"] == "en-de"
     }
-    about = {"task": "en-de", "base": "brief", "signature": OWNED, "models": rows_of_table_3}
-    identity = {"corpora": ["demo-dev"], "pairs": 40}
+    about = {
+        "task": "en-de", "base": "brief", "split": "dev", "signature": OWNED,
+        "models": rows_of_table_3,
+        "test_set": {"corpora": {"demo-dev": {"pairs": 40}}, "pairs": 40, "sha256": {}},
+    }  # fmt: skip
     (root / "comparisons").mkdir()
-    (root / "comparisons/table_3.json").write_text(json.dumps({**about, "set": identity}))
+    (root / "comparisons/table_3.json").write_text(json.dumps(about))
     command = [sys.executable, ROOT / "pipeline/report.py"]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     return root / "reports/index.html"

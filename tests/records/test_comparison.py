@@ -96,7 +96,7 @@ def test_the_file_is_as_agreed() -> None:
 
 def test_the_first_run_and_why_nothing_can_be_said() -> None:
     assert COMPARISON.models["brief"].run == "en-de.brief"
-    assert COMPARISON.hindrance == ""
+    assert COMPARISON.hindrance == "no spread over the base's seeds"
     alone = {"A_h1": COMPARISON.models["A_h1"]}
     one_seed = replace(COMPARISON, base="A_h1", models=alone)
     assert one_seed.hindrance == "one seed of the base"

@@ -14,12 +14,24 @@ import pytest
 import yaml
 
 from aiayn.errors import ScoreError
+from aiayn.records import comparison, places
+from aiayn.records.comparison import (
+    Comparison,
+    Direction,
+    Effect,
+    Measure,
+    Outcome,
+    Seed,
+    Sentences,
+    Variation,
+)
+from aiayn.records.scores import TestSet
+from aiayn.records.text import Part
 from aiayn.report.evidence import Evidence, gather
 from aiayn.report.section import Section
-from aiayn.report.table_3 import Move, section
+from aiayn.report.table_3 import section
 from aiayn.report.table_3_figures import varied_alone
-from aiayn.report.tables import Cell, Row
-from aiayn.report.variations import read_variations
+from aiayn.report.tables import EMPTY, Cell, Row
 from aiayn.report.verdict import Verdict
 
 SMALL = {
@@ -36,42 +48,52 @@ MODELS = {
     "D_smooth00": {**SMALL, "eps_ls": 0.0},
     "A_h2": {**SMALL, "h": 2},
 }
-# BLEU and p-value of one seed; the paper's BLEU less its base's in the remark
-ONE_SEED = {
-    "small": (30.0, None),
-    "A_h1": (28.0, 0.001),  # -0.9
-    "A_h16": (33.0, 0.001),  # 0
-    "B_dk16": (31.5, 0.02),  # -0.7
-    "C_N2": (29.9, 0.4),  # -2.1
-    "D_drop00": (29.0, 0.05),  # -1.2; at the threshold is not beyond it
-    "A_h2": (31.0, 0.01),
+# BLEU of one seed; what the paper says of its direction, and what ours comes to
+ONE_SEED: dict[str, tuple[float, Direction | None, Outcome]] = {
+    "small": (30.0, None, "undecided"),
+    "A_h1": (28.0, "lower", "lower"),
+    "A_h16": (33.0, None, "higher"),
+    "B_dk16": (31.5, "lower", "higher"),
+    "C_N2": (29.9, "lower", "undecided"),
+    "D_drop00": (29.0, "lower", "undecided"),
+    "A_h2": (31.0, None, "higher"),
 }
 
 Make = Callable[..., Evidence]
 
 
-def measured(bleu: float, p_value: float | None, name: str) -> dict[str, Any]:
-    test = {} if p_value is None else {"difference": bleu - 30, "p_value": p_value}
-    seed = {"run": f"en-de.{name}", "perplexity": 2 + bleu / 100, "bleu": bleu, **test}
-    return {
-        "perplexity": {"mean": 2 + bleu / 100},
-        "bleu": {"mean": bleu},
-        "seeds": {"1": seed},
-    }
+def measured(
+    name: str, bleu: float, claim: Direction | None = None, outcome: Outcome = "undecided"
+) -> Variation:
+    """A row of one seed: 2.5 BLEU either side of its difference, perplexities 10 % of the ratio."""
+    ratio = 1 + (30 - bleu) / 100
+    judged = {"claim": claim, "outcome": outcome}
+    effects: dict[str, Effect | None] = {"bleu": None, "perplexity": None}
+    if name != "small":
+        numbers = {"p_value": 0.001, "corrected": 0.02}
+        effects = {
+            "bleu": Effect(value=bleu - 30, low=bleu - 32.5, high=bleu - 27.5, **numbers),
+            "perplexity": Effect(value=ratio, low=0.9 * ratio, high=1.1 * ratio, **numbers),
+        }
+    seed = Seed(
+        run=f"en-de.{name}",
+        perplexity=2 * ratio,
+        bleu=bleu,
+        sentences=Sentences(difference=bleu - 30, p_value=0.25) if name != "small" else None,
+    )
+    return Variation(
+        perplexity=Measure(mean=2 * ratio, effect=effects["perplexity"]),
+        bleu=Measure(mean=bleu, effect=effects["bleu"], **judged),
+        seeds={"1": seed},
+    )
 
 
-def over_seeds(name: str, *bleu: float) -> dict[str, Any]:
-    """As compare writes it: mean and sample deviation."""
-    mean = sum(bleu) / len(bleu)
-    sd = (sum((value - mean) ** 2 for value in bleu) / (len(bleu) - 1)) ** 0.5
-    return {
-        "perplexity": {"mean": 3.25, "sd": 0.125},
-        "bleu": {"mean": round(mean, 4), "sd": round(sd, 4)},
-        "seeds": {
-            str(n): {"run": f"en-de.{name}{n}", "perplexity": 3.0, "bleu": value, "p_value": 0.9}
-            for n, value in enumerate(bleu, 1)
-        },
-    }
+def over_seeds(name: str, mean: float, sd: float) -> Variation:
+    return Variation(
+        perplexity=Measure(mean=3.25, sd=0.125),
+        bleu=Measure(mean=mean, sd=sd),
+        seeds={str(n): Seed(run=f"en-de.{name}{n}", perplexity=3.0, bleu=mean) for n in (1, 2)},
+    )
 
 
 def cost(parameters: int) -> dict[str, Any]:
@@ -86,7 +108,7 @@ def cost(parameters: int) -> dict[str, Any]:
 def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
     """The evidence of a project whose table 3 is these entries; None: nothing has run."""
 
-    def gathered(entries: dict[str, Any] | None) -> Evidence:
+    def gathered(entries: dict[str, Variation] | None) -> Evidence:
         params = {
             **toy,
             "models": {**toy["models"], **MODELS},
@@ -99,10 +121,11 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
         }
         (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
         if entries is not None:
-            found = {
-                "task": "en-de", "base": "small", "split": "dev", "signature": "hand-made",
-                "set": {"corpora": {"toy-dev": {}}, "pairs": 40}, "models": entries,
-            }  # fmt: skip
+            found = Comparison(
+                task="en-de", base="small", split="dev", signature="hand-made", models=entries,
+                test_set=TestSet(corpora={"toy-dev": Part(pairs=40)}, pairs=40, sha256={}),
+            )  # fmt: skip
+            comparison.write(tmp_path / places.TABLE_3, found)
             profile = {
                 "sentence_pieces": 30,
                 "models": {
@@ -113,10 +136,9 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
                     for row in ("base", "C_N2", "A_h1")
                 },
             }
-            for name, data in (("comparisons/table_3", found), ("profiles/models", profile)):
-                path = tmp_path / f"{name}.json"
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(json.dumps(data))
+            path = tmp_path / places.MODELS_PROFILE
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(profile))
         return gather(tmp_path)
 
     return gathered
@@ -124,7 +146,7 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
 
 @pytest.fixture
 def one_seed(make: Make) -> Evidence:
-    return make({name: measured(*values, name) for name, values in ONE_SEED.items()})
+    return make({name: measured(name, *values) for name, values in ONE_SEED.items()})
 
 
 def rows(made: Section) -> dict[str, Row]:
@@ -154,7 +176,7 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
     # rows of our own come last
     assert names[-2:] == ["ours (big)", "ours (A_h2)"]
     by_heading = dict(zip(table.headings, rows(made)["ours (A_h1)"].cells, strict=True))
-    expected = {"h": "1", "d_k": "64", "P_drop": "0.03", "steps": "350", "PPL": "2.28"}
+    expected = {"h": "1", "d_k": "64", "P_drop": "0.03", "steps": "350", "PPL": "2.04"}
     assert {heading: by_heading[heading].text for heading in expected} == expected
     assert by_heading["BLEU"] == Cell(
         "28.00", sources=("table_3.json:models.A_h1.bleu.mean",), run="en-de.A_h1"
@@ -167,38 +189,41 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
     )
 
 
-def test_moves_of_one_seed(one_seed: Evidence) -> None:
+def test_a_row_says_what_the_comparison_says(one_seed: Evidence) -> None:
     assert moves(section(one_seed)) == {
-        "small": Move.NONE.value,
-        "A_h1": Move.SAME.value,
-        "A_h16": Move.PAPER_EQUAL.value,
-        "B_dk16": Move.OPPOSITE.value,
-        "C_N2": Move.NOISE.value,
-        "D_drop00": Move.NOISE.value,
+        "small": EMPTY,
+        "A_h1": "as in the paper",
+        "A_h16": "higher",  # the paper's is no direction
+        "B_dk16": "against the paper",
+        "C_N2": "undecided",
+        "D_drop00": "undecided",
         "D_smooth00": "",
         "big": "",
-        "A_h2": Move.NONE.value,
+        "A_h2": "higher",
     }
 
 
-def test_equal_scores_do_not_move_whatever_the_test_says(make: Make) -> None:
-    entries = {"small": measured(0.0, None, "small"), "C_N2": measured(0.0, 0.001, "C_N2")}
-    assert moves(section(make(entries)))["C_N2"] == Move.NOISE.value
+def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
+    perplexity, bleu = rows(section(one_seed))["ours (B_dk16)"].cells[-2:]
+    assert (bleu.detail, bleu.tone) == ("+1.50, −1.00 to +4.00", "")
+    place = "table_3.json:models.B_dk16.bleu.effect"
+    assert bleu.sources == (f"{place}.value", f"{place}.low", f"{place}.high")
+    assert (perplexity.text, perplexity.detail) == ("undecided", "×0.98, ×0.89 to ×1.08")
+    assert perplexity.tone == "quiet"
 
 
-def test_moves_of_several_seeds_are_beyond_two_standard_errors(make: Make) -> None:
-    """Both have a standard error of sqrt(0.5 / 2) = 0.5, the difference one of sqrt(0.5)."""
-    seeds = {
-        "small": over_seeds("small", 29.5, 30.5),
-        "A_h1": over_seeds("A_h1", 28.0, 29.0),  # 1.5 lower: beyond 2 * 0.707
-        "B_dk16": over_seeds("B_dk16", 30.8, 31.8),  # 1.3 higher: not beyond
-        "C_N2": over_seeds("C_N2", 31.0, 32.0),  # 1.5 higher, the paper's 2.1 lower
-    }
+def test_where_nothing_can_be_said_the_cell_says_why(make: Make) -> None:
+    """One seed of the base: no spread, no effect, no direction."""
+    row = measured("C_N2", 2.0)
+    alone = replace(row, bleu=Measure(mean=2.0, claim="lower"))
+    made = section(make({"small": measured("small", 30.0), "C_N2": alone}))
+    cell = rows(made)["ours (C_N2)"].cells[-1]
+    assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed of the base", ())
+
+
+def test_several_seeds_are_a_mean_with_its_spread(make: Make) -> None:
+    seeds = {"small": over_seeds("small", 30.0, 0.5), "A_h1": over_seeds("A_h1", 28.5, 0.7071)}
     made = section(make(seeds))
-    said = moves(made)
-    assert [said[name] for name in ("A_h1", "B_dk16", "C_N2")] == [
-        Move.SAME.value, Move.NOISE.value, Move.OPPOSITE.value,
-    ]  # fmt: skip
     cell = rows(made)["ours (A_h1)"].cells[12]
     assert (cell.text, cell.detail) == ("28.50", "± 0.71")
     assert cell.sources == (
@@ -208,7 +233,6 @@ def test_moves_of_several_seeds_are_beyond_two_standard_errors(make: Make) -> No
     ours = {line["model"]: line for line in made.records if line["origin"] == "ours"}
     assert ours["A_h1"]["runs"] == "en-de.A_h11 en-de.A_h12"
     assert ours["A_h1"]["bleu_sd"] == "0.7071"
-    assert ours["A_h1"]["bleu_difference"] == "−1.50"
 
 
 def test_every_number_of_ours_stands_where_it_says(one_seed: Evidence) -> None:
@@ -218,18 +242,19 @@ def test_every_number_of_ours_stands_where_it_says(one_seed: Evidence) -> None:
         for cell in row.cells:
             if not cell.sources:
                 continue
-            numbers = re.findall(r"\d+\.\d+", f"{cell.text} {cell.detail}")
+            numbers = re.findall(r"[−-]?\d+\.\d+", f"{cell.text} {cell.detail}")
             for number, source in zip(numbers, cell.sources, strict=True):
                 name, _, keys = source.partition(":")
                 value: Any = files[name]
                 for key in keys.split("."):
                     value = value[key]
-                assert float(number) == pytest.approx(
-                    value / 1e6 if keys.endswith("parameters") else value, abs=0.005
+                assert float(number.replace("−", "-")) == pytest.approx(
+                    value / 1e6 if keys.endswith("parameters") else value, abs=0.00501
                 )
                 count += 1
-    # perplexity, BLEU and parameters of ours; parameters of the paper's rows that were counted
-    assert count == 3 * len(ONE_SEED) + 3
+    # perplexity, BLEU and parameters of ours, two effects of three numbers of all but the base;
+    # parameters of the paper's rows that were counted
+    assert count == 3 * len(ONE_SEED) + 6 * (len(ONE_SEED) - 1) + 3
 
 
 def test_records_are_the_tables_lines(one_seed: Evidence) -> None:
@@ -239,9 +264,13 @@ def test_records_are_the_tables_lines(one_seed: Evidence) -> None:
     ours = {line["model"]: line for line in records if line["origin"] == "ours"}
     assert list(ours) == ["small", "A_h1", "A_h16", "B_dk16", "C_N2", "D_drop00", "A_h2"]
     assert ours["A_h2"]["group"] == "own"
-    expected = {"row": "A_h1", "bleu": "28.0", "p_value": "0.001", "moves": Move.SAME.value}
+    expected = {
+        "row": "A_h1", "bleu": "28.0", "bleu_difference": "-2.0", "bleu_low": "-4.5",
+        "bleu_high": "0.5", "bleu_p": "0.02", "bleu_moves": "as in the paper",
+        "perplexity_moves": "undecided", "sentences_p": "0.25",
+    }  # fmt: skip
     assert {key: ours["A_h1"][key] for key in expected} == expected
-    assert (ours["small"]["bleu_difference"], ours["small"]["p_value"]) == ("", "")
+    assert (ours["small"]["bleu_difference"], ours["small"]["bleu_moves"]) == ("", "")
 
 
 def test_nothing_has_run(make: Make) -> None:
@@ -312,26 +341,3 @@ def test_a_base_that_the_comparison_does_not_know(one_seed: Evidence) -> None:
     stale = replace(one_seed.config, variations=replace(one_seed.config.variations, base="big"))
     with pytest.raises(ScoreError, match="other parameters than params.yaml. Make it again"):
         section(replace(one_seed, config=stale))
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("{", "JSONDecodeError"),
-        ("[]", "TypeError"),
-        ('{"task": "en-de"}', "KeyError: 'base'"),
-        ('{"models": {"small": {"bleu": 3}}, "task": 1, "base": 2, "signature": 3, "set": 4}', ""),
-    ],
-)
-def test_a_damaged_file_is_named(tmp_path: Path, content: str, said: str) -> None:
-    path = tmp_path / "table_3.json"
-    path.write_text(content)
-    with pytest.raises(ScoreError) as error:
-        read_variations(path)
-    assert str(error.value).startswith(f"{path}: not a comparison ({said}")
-    assert str(error.value).endswith("Make it again: dvc repro -f compare.")
-
-
-def test_a_base_without_an_entry_is_damage(make: Make) -> None:
-    with pytest.raises(ScoreError, match="not a comparison"):
-        make({"A_h1": measured(28.0, 0.001, "A_h1")})

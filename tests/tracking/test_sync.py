@@ -250,8 +250,19 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     write_results("en-de.C_N2")
     dev = {"bleu": {"value": 24.6, "signature": "of dev"}}
     (root / "scores/en-de.C_N2.json").write_text(json.dumps({"splits": {"dev": dev}}))
-    seed = {"run": "en-de.C_N2", "bleu": 24.6, "difference": -6.8, "p_value": 0.001}
-    comparison = {"split": "dev", "models": {"C_N2": {"seeds": {"1": seed}}}}
+    base = {"mean": 4.5, "sd": 0.5, "outcome": "undecided"}
+    effect = {"value": -6.5, "low": -9, "high": -4, "p_value": 0.001, "corrected": 0.02}
+    lower = {"mean": 24.6, "effect": effect, "claim": "lower", "outcome": "lower"}
+    seed = {"run": "en-de.C_N2", "perplexity": 4.5, "bleu": 24.6}
+    sentences = {"difference": -6.8, "p_value": 0.125}
+    comparison = {
+        "task": "en-de", "base": "brief", "split": "dev", "signature": "s",
+        "test_set": {"corpora": {}, "pairs": 9, "sha256": {}},
+        "models": {
+            "brief": {"perplexity": base, "bleu": base, "seeds": {"1": {**seed, "run": "en-de.brief"}}},
+            "C_N2": {"perplexity": base, "bleu": lower, "seeds": {"1": {**seed, "sentences": sentences}}},
+        },
+    }  # fmt: skip
     costs = {"parameters": 1234, "pair_flops": {"forward": 10, "training": 30}}
     for path, content in (
         ("comparisons/table_3.json", comparison),
@@ -277,14 +288,16 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     names = (
         "dev/bleu",
         "dev/bleu_difference",
-        "dev/bleu_p_value",
+        "dev/bleu_difference_p",
+        "dev/bleu_sentences_p",
         "work/parameters",
         "work/pair_flops_training",
     )
-    assert [variation.data.metrics[name] for name in names] == [24.6, -6.8, 0.001, 1234, 30]
+    assert [variation.data.metrics[name] for name in names] == [24.6, -6.5, 0.02, 0.125, 1234, 30]
     assert not [name for name in variation.data.metrics if name.startswith("test/")]
     tags = variation.data.tags
     assert (tags["group"], tags["tested"], tags["signature.bleu"]) == ("C", "false", "of dev")
+    assert (tags["bleu_moves"], tags["perplexity_moves"]) == ("as in the paper", "undecided")
     assert tags["weights.path"] == "models/en-de.C_N2/checkpoints"
     assert tags["weights.md5"] == "e" * 32 + ".dir"
 

@@ -25,7 +25,7 @@ class Effect:
 
     `value` is a difference in BLEU, or a ratio of perplexities; `low` and `high` bound its 95 %
     confidence interval. `p_value` is that of the test, `corrected` the same for the number of
-    tests of this measure (Holm). `source` is where it stands: FILE:KEY.KEY.
+    tests in the table (Holm). `source` is where it stands: FILE:KEY.KEY.
     """
 
     value: float
@@ -102,8 +102,10 @@ class Comparison:
 
     @property
     def hindrance(self) -> str:
-        """Why no variation can be judged; empty where they can."""
-        return "one seed of the base" if len(self.models[self.base].seeds) < 2 else ""
+        """Why a variation without an effect has none, in words."""
+        if len(self.models[self.base].seeds) < 2:
+            return "one seed of the base"
+        return "no spread over the base's seeds"
 
 
 def write(path: Path, comparison: Comparison) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from aiayn import config
 from aiayn.config import Config
 from aiayn.paper import PAPER, Paper
+from aiayn.records import comparison, places
+from aiayn.records.comparison import Comparison
 from aiayn.records.json_files import if_there
 from aiayn.records.text import Manifest, read_manifest
 from aiayn.report.comparison import Scores
@@ -18,7 +20,6 @@ from aiayn.report.results import (
     read_history,
     read_scores,
 )
-from aiayn.report.variations import Variations, read_variations
 
 LEADING = 2
 
@@ -39,7 +40,7 @@ class Evidence:
     manifests: Mapping[str, Manifest]
     layers: LayersProfile | None
     models: ModelsProfile | None
-    variations: Variations | None
+    variations: Comparison | None
 
 
 def gather(root: Path = Path()) -> Evidence:
@@ -64,7 +65,7 @@ def gather(root: Path = Path()) -> Evidence:
         manifests={task: manifest for task, manifest in manifests.items() if manifest},
         layers=read_layers(root / "profiles/layers.json"),
         models=read_models(root / "profiles/models.json"),
-        variations=read_variations(root / "comparisons/table_3.json"),
+        variations=if_there(comparison.read, root / places.TABLE_3),
     )
 
 

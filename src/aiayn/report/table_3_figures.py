@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from aiayn.config import Config, Model
 from aiayn.paper import Paper
+from aiayn.paper.claims import agreement
+from aiayn.records.comparison import Comparison, Measure
 from aiayn.report.drawing import DASHES, PALETTE, drawing
 from aiayn.report.profiles import ModelsProfile
 from aiayn.report.section import Figure
-from aiayn.report.variations import Variations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,26 +25,30 @@ LABELS = {
     "P_drop": "dropout P_drop",
     "eps_ls": "label smoothing eps_ls",
 }
-MARKERS = {"base": ("o", 9), "own": ("D", 5)}
+MARKERS = {"base": ("o", 9), "own": ("D", 5), "": ("o", 3.5)}
 MEASURES = {"bleu": "BLEU", "perplexity": "Perplexity"}
 
 
 @dataclass(frozen=True)
 class Point:
-    """A row, or model of ours, at its place on a panel's axis; `mark` is "base", "own" or ""."""
+    """A row, or model of ours, at its place on a panel's axis; `mark` is "base", "own" or "".
+
+    `moves` is what table 3 says of ours, "" of the base and of the paper's rows.
+    """
 
     row: str
     x: float
     y: float
     sd: float | None = None
     mark: str = ""
+    moves: str = ""
 
 
 Panels = Mapping[str, list[Point]]
 
 
 def figures(
-    paper: Paper, config: Config, found: Variations | None, profile: ModelsProfile | None
+    paper: Paper, config: Config, found: Comparison | None, profile: ModelsProfile | None
 ) -> Iterator[Figure]:
     """BLEU and perplexity against what the rows vary: the paper's above, ours below."""
     for measure, label in MEASURES.items():
@@ -57,13 +62,15 @@ def figures(
             caption="Above the paper's figures (newstest2013), below ours at this scale; each has "
             "its own axis, for the two were measured on other text and by models of other sizes. "
             "A ring is the base, a diamond a row that the paper does not have. Bars are standard "
-            "deviations over seeds, where there are several.",
+            "deviations over seeds, where there are several; the band is the base's. Rows of ours "
+            "that are within the noise of the seed (undecided in table 3) are hollow.",
             svg=_draw(printed, ours, f"{label}, dev"),
             records=[
                 {
                     "origin": origin, "varied": varied, "row": point.row, "mark": point.mark,
                     "x": f"{point.x:g}", measure: f"{point.y:g}",
                     "sd": f"{point.sd:g}" if point.sd is not None else "",
+                    "moves": point.moves,
                 }
                 for origin, panels in (("paper", printed), ("ours", ours))
                 for varied, points in panels.items()
@@ -103,7 +110,7 @@ def _paper_points(paper: Paper, profile: ModelsProfile | None, measure: str) -> 
 def _our_points(
     paper: Paper,
     config: Config,
-    found: Variations | None,
+    found: Comparison | None,
     profile: ModelsProfile | None,
     measure: str,
 ) -> Panels:
@@ -111,11 +118,13 @@ def _our_points(
     task, base_name = config.variations.task, config.variations.base
     base = _columns(config.models[base_name])
     for name, variation in found.models.items() if found else ():
-        columns, measured = _columns(config.models[name]), getattr(variation, measure)
+        columns = _columns(config.models[name])
+        measured: Measure = getattr(variation, measure)
         changed = {column for column in base if columns[column] != base[column]}
         counted = profile.models.get(name, {}).get(task) if profile else None
         printed = name in paper.table_3 and name != "base"
         mark = "base" if name == base_name else "" if printed else "own"
+        moves = "" if name == base_name else agreement(measured.claim, measured.outcome)
         for varied in LABELS if mark == "base" else (varied_alone(changed),):
             if varied != "parameters":
                 x = float(columns[varied])
@@ -123,7 +132,7 @@ def _our_points(
                 x = counted.parameters / 1e6
             else:
                 continue
-            panels[varied].append(Point(name, x, measured.mean, measured.sd, mark))
+            panels[varied].append(Point(name, x, measured.mean, measured.sd, mark, moves))
     return panels
 
 
@@ -150,24 +159,25 @@ def _panel(axes: Axes, points: list[Point], varied: str, colour: str) -> None:
     series = [point for point in points if point.mark != "own"]
     # sizes of several columns at once are no series: only points
     line = "none" if varied == "parameters" else DASHES[0]
-    axes.plot(
-        [point.x for point in series], [point.y for point in series],
-        color=colour, linestyle=line, marker="o", markersize=3.5,
-    )  # fmt: skip
+    x, y = [point.x for point in series], [point.y for point in series]
+    axes.plot(x, y, color=colour, linestyle=line)
     for point in points:
         if point.sd is not None:
             axes.errorbar(point.x, point.y, yerr=point.sd, color=colour, linewidth=0.8)
-        if point.mark:
-            shape, size = MARKERS[point.mark]
-            axes.plot(
-                [point.x], [point.y], marker=shape, markersize=size, color=colour, fillstyle="none"
-            )
-    x = sorted({point.x for point in points})
+            if point.mark == "base":
+                axes.axhspan(point.y - point.sd, point.y + point.sd, color=colour, alpha=0.12)
+        shape, size = MARKERS[point.mark]
+        hollow = point.mark == "base" or point.moves == "undecided"
+        axes.plot(
+            [point.x], [point.y], marker=shape, markersize=size, color=colour,
+            fillstyle="none" if hollow else "full",
+        )  # fmt: skip
+    places = sorted({point.x for point in points})
     if varied == "parameters":
         axes.xaxis.set_major_locator(MaxNLocator(4))
-    elif x:
+    elif places:
         if varied in ("h", "d_k"):
             axes.set_xscale("log", base=2)
-        axes.set_xticks(x)
+        axes.set_xticks(places)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())

@@ -1,43 +1,61 @@
-"""Table 3's rows beside the model that they vary: perplexity, BLEU, and whether BLEU differs by
-more than another choice of sentences would make it (sacreBLEU's paired bootstrap test).
+"""Table 3's rows beside the model that they vary: perplexity and BLEU over seeds, and whether they
+part from the base's by more than another seed would make them.
+
+A row is judged by `significance.contrast`: one of a single seed by the spread of the base's seeds,
+one of several by Welch's t. The paper's "nearly identical" is a claim of equality and is tested as
+one. Perplexity is judged by its logarithm, the loss. p-values are corrected over all tests of the
+table (Holm).
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
-
-from sacrebleu import BLEU
-from sacrebleu.significance import PairedTest, Result
+from typing import NamedTuple
 
 from aiayn.config import Config, Run
 from aiayn.errors import ScoreError
-from aiayn.records.json_files import plain
-from aiayn.records.scores import DECIMALS
-from aiayn.scoring.bleu import RESAMPLES, seeded
+from aiayn.paper import claims
+from aiayn.paper.table_3 import ROWS
+from aiayn.records import history, places
+from aiayn.records.comparison import (
+    Comparison,
+    Direction,
+    Effect,
+    Measure,
+    Outcome,
+    Seed,
+    Variation,
+)
 from aiayn.scoring.references import read_hypotheses, read_references
+from aiayn.scoring.sentences import paired_by_seed
+from aiayn.scoring.significance import LEVEL, Difference, contrast, holm
 
 SPLIT = "dev"  # section 6.2
+DECIMALS = 4
+P_DECIMALS = 6
+
+Samples = Mapping[str, Sequence[float]]
 
 
-def compare_variations(config: Config, root: Path = Path()) -> dict[str, Any]:
-    """Every model that learned `variations.task`, over its seeds, as plain data for a file.
+def compare_variations(config: Config, root: Path = Path()) -> Comparison:
+    """Every model that learned `variations.task`, over its seeds.
 
-    Each run is paired with the base's run of the same seed, or with its first run. `mean` and, with
-    more than one seed, `sd` are over a model's seeds; `p_value` is the chance that a difference at
-    least as large comes from the choice of sentences alone.
+    For the test over sentences, each run is paired with the base's run of the same seed, or with
+    its first run.
 
     Raises:
-        ScoreError: the base has no run, or a file is missing or damaged.
+        ScoreError: the base has no run, or hypotheses are missing or damaged.
+        DataError: a history or the manifest is.
     """
     task, base = config.variations.task, config.variations.base
     runs = {name: run for name, run in config.runs.items() if run.task == task}
-    references = read_references(root / "data/text" / task, SPLIT)
+    folder = root / places.text(task)
+    references = read_references(folder, SPLIT)
     hypotheses = {
-        name: read_hypotheses(root / "outputs" / name / f"{SPLIT}.hypotheses", references)
+        name: read_hypotheses(places.hypotheses(root / places.outputs(name), SPLIT), references)
         for name in runs
     }
     bases = _by_seed(runs, base)
@@ -47,29 +65,40 @@ def compare_variations(config: Config, root: Path = Path()) -> dict[str, Any]:
             f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
     signature, found = paired_by_seed(runs, bases, hypotheses, references.sentences)
-    models = {}
-    for model in dict.fromkeys(run.model for run in runs.values()):
-        seeds: dict[str, dict[str, Any]] = {
-            str(seed): {
-                "run": name,
-                "perplexity": last_perplexity(root / "history" / f"{name}.csv"),
-                **found[name],
-            }
+    seeds = {
+        model: {
+            str(seed): Seed(
+                run=name,
+                perplexity=_last_perplexity(root / places.history(name)),
+                bleu=found[name].bleu,
+                sentences=found[name].sentences,
+            )
             for seed, name in _by_seed(runs, model).items()
         }
-        models[model] = {
-            "perplexity": _over([seed["perplexity"] for seed in seeds.values()]),
-            "bleu": _over([seed["bleu"] for seed in seeds.values()]),
-            "seeds": seeds,
-        }
-    return {
-        "task": task,
-        "base": base,
-        "split": SPLIT,
-        "set": plain(references.test_set),
-        "signature": signature,
-        "models": models,
+        for model in dict.fromkeys(run.model for run in runs.values())
     }
+    measures = judge(
+        {
+            "bleu": {model: [seed.bleu for seed in held.values()] for model, held in seeds.items()},
+            "perplexity": {
+                model: [seed.perplexity for seed in held.values()] for model, held in seeds.items()
+            },
+        },
+        base,
+    )
+    return Comparison(
+        task=task,
+        base=base,
+        split=SPLIT,
+        test_set=references.test_set,
+        signature=signature,
+        models={
+            model: Variation(
+                perplexity=measures["perplexity"][model], bleu=measures["bleu"][model], seeds=held
+            )
+            for model, held in seeds.items()
+        },
+    )
 
 
 def _by_seed(runs: Mapping[str, Run], model: str) -> dict[int, str]:
@@ -81,77 +110,113 @@ def _by_seed(runs: Mapping[str, Run], model: str) -> dict[int, str]:
     return names
 
 
-def paired_by_seed(
-    runs: Mapping[str, Run],
-    bases: Mapping[int, str],
-    hypotheses: Mapping[str, Sequence[str]],
-    references: Sequence[str],
-) -> tuple[str, dict[str, dict[str, float]]]:
-    """`paired`, of every run against that of `bases` with its seed, or else against the first."""
-    first = next(iter(bases.values()))
-    signature = ""
-    found: dict[str, dict[str, float]] = {}
-    for base in bases.values():
-        others = [
-            name
-            for name, run in runs.items()
-            if name not in bases.values() and bases.get(run.seed, first) == base
-        ]
-        signature, scores = paired(base, others, hypotheses, references)
-        found |= scores
-    return signature, found
+def _last_perplexity(path: Path) -> float:
+    return round(history.last_perplexity(history.read(path), path), DECIMALS)
 
 
-def paired(
-    base: str,
-    others: Sequence[str],
-    hypotheses: Mapping[str, Sequence[str]],
-    references: Sequence[str],
-) -> tuple[str, dict[str, dict[str, float]]]:
-    """sacreBLEU's paired bootstrap test of each of `others` against `base`.
+class Scale(NamedTuple):
+    """On which scale a measure is judged, what the paper says of a row there, and how near to the
+    base's is "equal"."""
 
-    Returns:
-        The signature, and by system its `bleu`, and, for all but the base, `difference` (its BLEU
-        less the base's) and `p_value`.
+    forward: Callable[[float], float]
+    back: Callable[[float], float]
+    claim: Callable[[str], Direction | None]
+    margin: float
+
+
+SCALES = {
+    "bleu": Scale(float, float, claims.bleu_claim, claims.MARGIN_BLEU),
+    "perplexity": Scale(math.log, math.exp, claims.perplexity_claim, claims.MARGIN_LOG_PERPLEXITY),
+}
+
+
+class _Test(NamedTuple):
+    model: str
+    measure: str
+    difference: Difference
+    outcome: Outcome  # what it says if it is significant
+    p_value: float
+
+
+def judge(samples: Mapping[str, Samples], base: str) -> dict[str, dict[str, Measure]]:
+    """Every model beside the base, by measure and model.
+
+    All tests of the table are one family. A claim of equality brings two: that the row is within
+    the margin, and that it is beyond it. Any other row brings one, two-sided: that it is not the
+    base's.
+
+    Args:
+        samples: "bleu" and "perplexity" over the seeds, by model.
     """
-    if not others:
-        metric = BLEU()
-        score = metric.corpus_score(list(hypotheses[base]), [list(references)]).score
-        return str(metric.get_signature()), {base: {"bleu": round(score, DECIMALS)}}
-    systems: list[tuple[str, Sequence[str]]] = [
-        (name, list(hypotheses[name])) for name in (base, *others)
+    tests = [
+        test
+        for measure, models in samples.items()
+        for model in models
+        if model != base
+        for test in _tests(model, measure, models, base)
     ]
-    with seeded():
-        signatures, results = PairedTest(
-            systems, {"BLEU": BLEU()}, [list(references)], test_type="bs", n_samples=RESAMPLES
-        )()
-    first, *rest = [result for result in results["BLEU"] if isinstance(result, Result)]
-    found = {base: {"bleu": round(first.score, DECIMALS)}}
-    for name, result in zip(others, rest, strict=True):
-        found[name] = {
-            "bleu": round(result.score, DECIMALS),
-            "difference": round(result.score - first.score, DECIMALS),
-            "p_value": round(result.p_value or 1.0, 4),
+    corrected = holm([test.p_value for test in tests])
+    effects: dict[tuple[str, str], tuple[Effect, Outcome]] = {}
+    for test, p_corrected in zip(tests, corrected, strict=True):
+        place = (test.measure, test.model)
+        if place not in effects or test.p_value < effects[place][0].p_value:
+            outcome: Outcome = test.outcome if p_corrected < LEVEL else "undecided"
+            effects[place] = _effect(test, p_corrected), outcome
+    return {
+        measure: {
+            model: _measure(
+                values,
+                None if model == base else _claim(measure, model),
+                *effects.get((measure, model), (None, "undecided")),
+            )
+            for model, values in models.items()
         }
-    return str(signatures["BLEU"]), found
+        for measure, models in samples.items()
+    }
 
 
-def last_perplexity(path: Path) -> float:
-    """The dev perplexity of a run's last checkpoint, from its history.
-
-    Raises:
-        ScoreError: the file is missing or is not a history.
-    """
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return float([row["dev_perplexity"] for row in csv.DictReader(file)][-1])
-    except (OSError, KeyError, IndexError, ValueError, TypeError) as error:
-        raise ScoreError(
-            f"{path}: tells no last dev perplexity. Train again: dvc repro -f train@{path.stem}."
-        ) from error
+def _claim(measure: str, model: str) -> Direction | None:
+    """What the paper says of the row of this name; of the base, and of a row of ours, nothing."""
+    return SCALES[measure].claim(model) if model in ROWS and model != "base" else None
 
 
-def _over(values: Sequence[float]) -> dict[str, float]:
-    """Mean and, of more than one value, standard deviation."""
-    spread = {"sd": round(stdev(values), 4)} if len(values) > 1 else {}
-    return {"mean": round(mean(values), 4)} | spread
+def _tests(model: str, measure: str, models: Samples, base: str) -> Iterator[_Test]:
+    scale = SCALES[measure]
+    samples = {name: [scale.forward(value) for value in models[name]] for name in (model, base)}
+    found = contrast({model: 1, base: -1}, samples, base)
+    if found is None:
+        return
+    away: Outcome = "higher" if found.value > 0 else "lower"
+    if _claim(measure, model) == "equal":
+        yield _Test(model, measure, found, "equal", found.p_within(scale.margin))
+        yield _Test(model, measure, found, away, found.p_beyond(scale.margin))
+    else:
+        yield _Test(model, measure, found, away, found.p_different())
+
+
+def _effect(test: _Test, corrected: float) -> Effect:
+    """Rounded as the file has it, so that what is written is what was held."""
+    back = SCALES[test.measure].back
+    low, high = test.difference.interval()
+    value, low, high = (
+        round(back(bound), DECIMALS) for bound in (test.difference.value, low, high)
+    )
+    return Effect(
+        value=value,
+        low=low,
+        high=high,
+        p_value=round(test.p_value, P_DECIMALS),
+        corrected=round(corrected, P_DECIMALS),
+    )
+
+
+def _measure(
+    values: Sequence[float], claim: Direction | None, effect: Effect | None, outcome: Outcome
+) -> Measure:
+    return Measure(
+        mean=round(mean(values), DECIMALS),
+        sd=round(stdev(values), DECIMALS) if len(values) > 1 else None,
+        effect=effect,
+        claim=claim,
+        outcome=outcome,
+    )

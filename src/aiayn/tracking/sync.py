@@ -114,6 +114,7 @@ def _entry(
             **run_settings(config, run),
             **place_in_the_paper(config, run),
             **tags_of(identity, found, lock),
+            **measurements.tags(identity),
         },
         course={
             (metric_name(column), int(row["step"])): value
