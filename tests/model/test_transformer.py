@@ -3,6 +3,7 @@ formula, and nothing leaks from the future or from padding."""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from aiayn.config import Model
-from aiayn.model.attention import attention_weights
+from aiayn.model.attention import attention, attention_weights
 from aiayn.model.transformer import Transformer
 
 VOCABULARY = 23
@@ -169,19 +170,26 @@ def test_sinusoids_grow_with_the_sentence(tiny: Row) -> None:
         assert model(tokens(1, 100), tokens(1, 90)).isfinite().all()
 
 
-def test_attention_weights_are_what_attention_uses(tiny: Row) -> None:
-    model = seeded(tiny())
-    attention = model.encoder[0].self_attention
-    x = torch.randn(2, 5, 16)
-    queries, attended = attention.queries_keys_values(x)
+def test_attention_is_equation_1(tiny: Row) -> None:
+    """The fused kernel against the formula, with a mask and with heads of other widths."""
+    layer = seeded(tiny(d_k=3, d_v=5)).encoder[0].self_attention
+    queries, attended = layer.queries_keys_values(torch.randn(2, 5, 16))
     may_attend = torch.tensor([True, True, True, False, True])[None, None, None]
     weights = attention_weights(queries, attended.keys_BHSK, may_attend)
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 5))
     assert (weights[..., 3] == 0).all()
-    heads = (weights @ attended.values_BHSV).transpose(1, 2).flatten(2)
-    torch.testing.assert_close(
-        attention.w_o(heads),
-        attention.attend(queries, attended, may_attend=may_attend),
-        atol=1e-5,
-        rtol=1e-5,
-    )
+    for mask in (None, may_attend):
+        heads = attention(queries, attended.keys_BHSK, attended.values_BHSV, mask)
+        torch.testing.assert_close(
+            layer.w_o(heads.transpose(1, 2).flatten(2)),
+            layer.attend(queries, attended, may_attend=mask),
+            atol=1e-5,
+            rtol=1e-5,
+        )
+
+
+def test_equation_1_by_hand() -> None:
+    """Scores ln 3 and 0 after division by sqrt(4): weights 3/4 and 1/4."""
+    queries = torch.tensor([[[[2 * math.log(3), 0.0, 0.0, 0.0]]]])
+    keys, values = torch.eye(4)[None, None, :2], torch.tensor([[[[8.0], [4.0]]]])
+    torch.testing.assert_close(attention(queries, keys, values), torch.tensor([[[[7.0]]]]))

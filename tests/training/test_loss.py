@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.flop_counter import FlopCounterMode
 
 from aiayn.training import loss as loss_module
-from aiayn.training.loss import smoothed_cross_entropy
+from aiayn.training.loss import plain_smoothed_cross_entropy, smoothed_cross_entropy
 
 
 @pytest.mark.parametrize("eps_ls", [0.0, 0.1, 0.2])
@@ -33,6 +33,31 @@ def test_equals_torch(eps_ls: float, chunk_bytes: int, monkeypatch: pytest.Monke
     torch.testing.assert_close(nll, cross_entropy(logits, targets, ignore_index=0, reduction="sum"))
     torch.testing.assert_close(gradients[0], states.grad)
     torch.testing.assert_close(gradients[1], embedding.grad)
+
+
+@pytest.mark.parametrize("eps_ls", [0.0, 0.1, 0.4])
+def test_equals_the_formula(eps_ls: float) -> None:
+    """In value and in both gradients, padding apart."""
+    torch.manual_seed(1)
+    states = torch.randn(20, 8, requires_grad=True)
+    embedding = torch.randn(31, 8, requires_grad=True)
+    targets = torch.randint(1, 31, (20,))
+    targets[[0, 7]] = 0
+    gradients = []
+    fast, _ = smoothed_cross_entropy(states, embedding, targets, eps_ls=eps_ls, pad=0)
+    losses = plain_smoothed_cross_entropy(states @ embedding.T, targets, eps_ls=eps_ls)
+    plain = losses[targets != 0].sum()
+    for loss in (fast, plain):
+        gradients.append(torch.autograd.grad(loss, (states, embedding)))
+    torch.testing.assert_close(fast, plain)
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_the_formula_by_hand() -> None:
+    """Probabilities 1/2, 1/4, 1/4 and eps 0.3: 0.8 ln 2 + 2 * 0.1 * ln 4 where the first is right."""
+    logits = torch.tensor([[0.5, 0.25, 0.25]]).log()
+    loss = plain_smoothed_cross_entropy(logits, torch.tensor([0]), eps_ls=0.3)
+    assert loss.item() == pytest.approx(0.8 * math.log(2) + 0.2 * math.log(4))
 
 
 def test_five_words_on_paper() -> None:

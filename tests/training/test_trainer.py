@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -89,6 +91,51 @@ def test_fingerprint(make_trainer: Make) -> None:
     prints = {j.fingerprint(CPU) for j in (job, *others)}
     assert len(prints) == 5
     assert job.fingerprint(Device(torch.device("cpu"), "bfloat16")) not in prints
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda patch: patch.setattr(torch, "__version__", "2.11.0+cu130"),
+        lambda patch: patch.setattr(np, "__version__", "1.26.0"),
+        lambda patch: patch.setattr(torch, "get_float32_matmul_precision", lambda: "medium"),
+        lambda patch: patch.setattr("aiayn.compute.device.cpu_name", lambda: "another CPU"),
+        lambda patch: patch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2"),
+        lambda patch: patch.setattr(torch, "get_num_threads", lambda: 77),
+    ],
+    ids=["torch", "numpy", "products", "CPU", "instructions", "threads"],
+)
+def test_what_computes_is_part_of_the_fingerprint(
+    make_trainer: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[object], None]
+) -> None:
+    job = make_trainer().job
+    before = job.fingerprint(CPU)
+    change(monkeypatch)
+    assert job.fingerprint(CPU) != before
+
+
+def test_a_changed_line_is_part_of_the_fingerprint(
+    make_trainer: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, root: Path
+) -> None:
+    """Of all code that decides bits, and of no other."""
+    source = tmp_path / "aiayn"
+    shutil.copytree(root / "src/aiayn", source, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("aiayn.__file__", str(source / "__init__.py"))
+    job = make_trainer().job
+    seen = {job.fingerprint(CPU)}
+    deciding = (
+        "compute/device.py", "compute/processes.py", "model/attention.py", "tokens/batching.py",
+        "tokens/shapes.py", "training/loss.py", "training/trainer.py",
+    )  # fmt: skip
+    for count, name in enumerate(deciding, start=2):
+        with (source / name).open("a") as file:
+            file.write("# another line\n")
+        seen.add(job.fingerprint(CPU))
+        assert len(seen) == count, name
+    for name in ("layer_types/recurrent.py", "tokens/encoding.py", "circumstances/training.py"):
+        with (source / name).open("a") as file:
+            file.write("# another line\n")
+        assert job.fingerprint(CPU) in seen, name
 
 
 def test_no_tokens(tmp_path: Path, make_trainer: Make) -> None:

@@ -5,7 +5,7 @@ neighbours. What company can change is rounding, because a matrix product of ano
 up in another order: in float32 in the seventh digit, in bfloat16 in the third, where a choice
 between near ties may fall otherwise. The same sentences in the same order give the same outputs.
 
-Shape suffixes as in model/transformer.py; C candidates.
+Shape suffixes as in model/transformer.py.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ class _Search:
 
     def advance(self) -> None:
         """Extend every open hypothesis by one piece."""
-        logits_BWV, past = self.model.step(self.newest_BW, self.past, self.memory)
-        total_BC, origin_BC, piece_BC = self._candidates(logits_BWV.float())
+        logits_BWP, past = self.model.step(self.newest_BW, self.past, self.memory)
+        total_BC, origin_BC, piece_BC = self._candidates(logits_BWP.float())
         length = self.pieces_BWT.shape[2] + 1  # of the candidates
         is_end_BC = piece_BC == END
         in_beam_C = torch.arange(piece_BC.shape[1], device=piece_BC.device) < self.decoding.beam
@@ -139,8 +139,8 @@ class _Search:
         if not self.open:
             return
         rows = self._rows_to_keep()
-        first_R = torch.arange(len(self.sentence), device=rows.device) * self.decoding.beam
-        self.past = past.select((origin_BW + first_R[:, None])[rows].flatten())
+        first_B = torch.arange(len(self.sentence), device=rows.device) * self.decoding.beam
+        self.past = past.select((origin_BW + first_B[:, None])[rows].flatten())
         kept_BWT = self.pieces_BWT.gather(1, origin_BW[:, :, None].expand(-1, -1, length - 1))
         self.pieces_BWT = torch.cat((kept_BWT, self.newest_BW[:, :, None]), dim=2)[rows]
         self.total_BW, self.newest_BW = self.total_BW[rows], self.newest_BW[rows]
@@ -149,19 +149,19 @@ class _Search:
             self.sentence = [self.sentence[row] for row in rows.tolist()]
             self.is_open = [True] * len(self.sentence)
 
-    def _candidates(self, logits_BWV: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _candidates(self, logits_BWP: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The 2 W best extensions of each sentence, best first: log-probability, which hypothesis
         they extend, and by which piece; (B, C) each.
         """
-        logits_BWV[..., PAD] = logits_BWV[..., START] = NEVER
+        logits_BWP[..., PAD] = logits_BWP[..., START] = NEVER
         beam = self.decoding.beam
-        log_z_BW = logits_BWV.logsumexp(dim=2)
+        log_z_BW = logits_BWP.logsumexp(dim=2)
         length = self.pieces_BWT.shape[2]
         full = [row for row, n in enumerate(self.sentence) if length >= self.limits[n]]
         if full:  # nothing but the end may follow
-            logits_BWV[full, :, :END] = logits_BWV[full, :, END + 1 :] = NEVER
-        each = min(2 * beam, logits_BWV.shape[2])
-        logit_BWC, piece_BWC = logits_BWV.topk(each, dim=2)
+            logits_BWP[full, :, :END] = logits_BWP[full, :, END + 1 :] = NEVER
+        each = min(2 * beam, logits_BWP.shape[2])
+        logit_BWC, piece_BWC = logits_BWP.topk(each, dim=2)
         total_BWC = self.total_BW[:, :, None] + (logit_BWC - log_z_BW[:, :, None])
         total_BC, place_BC = total_BWC.flatten(1).topk(min(2 * beam, beam * each), dim=1)
         return total_BC, place_BC // each, piece_BWC.flatten(1).gather(1, place_BC)

@@ -131,39 +131,39 @@ def head_statistics(
     all_maps = [attention_maps(model, source, target).by_kind for source, target in pairs]
     for kind in ("encoder", "decoder", "cross"):
         queries = sum(maps[kind].shape[2] for maps in all_maps)
-        entropy_NH = sum(_entropy_NHQ(maps[kind]).sum(dim=2) for maps in all_maps) / queries
-        distance_NH = sum(_distance_NHQ(maps[kind]).sum(dim=2) for maps in all_maps) / queries
-        assert isinstance(entropy_NH, Tensor)
-        assert isinstance(distance_NH, Tensor)
-        for layer in range(entropy_NH.shape[0]):
-            for head in range(entropy_NH.shape[1]):
+        entropy_LH = sum(_entropy_LHT(maps[kind]).sum(dim=2) for maps in all_maps) / queries
+        distance_LH = sum(_distance_LHT(maps[kind]).sum(dim=2) for maps in all_maps) / queries
+        assert isinstance(entropy_LH, Tensor)
+        assert isinstance(distance_LH, Tensor)
+        for layer in range(entropy_LH.shape[0]):
+            for head in range(entropy_LH.shape[1]):
                 yield {
                     "attention": kind,
                     "layer": layer + 1,
                     "head": head + 1,
                     "distance": ""
                     if kind == "cross"
-                    else round(distance_NH[layer, head].item(), DECIMALS),
-                    "entropy": round(entropy_NH[layer, head].item(), DECIMALS),
+                    else round(distance_LH[layer, head].item(), DECIMALS),
+                    "entropy": round(entropy_LH[layer, head].item(), DECIMALS),
                 }
 
 
-def _entropy_NHQ(weights_NHQK: Tensor) -> Tensor:
+def _entropy_LHT(weights_LHTS: Tensor) -> Tensor:
     """Bits."""
-    bits: Tensor = torch.special.entr(weights_NHQK.double()).sum(dim=3) / torch.log(
+    bits: Tensor = torch.special.entr(weights_LHTS.double()).sum(dim=3) / torch.log(
         torch.tensor(2.0, dtype=torch.float64)
     )
     return bits
 
 
-def _distance_NHQ(weights_NHQK: Tensor) -> Tensor:
+def _distance_LHT(weights_LHTS: Tensor) -> Tensor:
     """Expected number of positions between query and key."""
-    queries, keys = (torch.arange(n, dtype=torch.float64) for n in weights_NHQK.shape[2:])
-    return (weights_NHQK.double() * (queries[:, None] - keys).abs()).sum(dim=3)
+    queries, keys = (torch.arange(n, dtype=torch.float64) for n in weights_LHTS.shape[2:])
+    return (weights_LHTS.double() * (queries[:, None] - keys).abs()).sum(dim=3)
 
 
-def _rounded(weights_NHQK: Tensor) -> Any:
+def _rounded(weights_LHTS: Tensor) -> Any:
     return [
         [[[round(weight, DECIMALS) for weight in row] for row in head] for head in layer]
-        for layer in weights_NHQK.tolist()
+        for layer in weights_LHTS.tolist()
     ]

@@ -87,8 +87,8 @@ def smoothing_penalty() -> Iterator[Line]:
             yield {"eps_ls": eps_ls, "confidence": confidence, "loss": round(loss, 4)}
 
 
-def _loss(logits_1V: torch.Tensor, eps_ls: float) -> torch.Tensor:
+def _loss(logits_1P: torch.Tensor, eps_ls: float) -> torch.Tensor:
     """Of the right piece; an embedding that is the identity lets the logits through."""
     right = torch.tensor([RIGHT_PIECE])
-    loss, _ = smoothed_cross_entropy(logits_1V, torch.eye(PIECES), right, eps_ls=eps_ls, pad=-1)
+    loss, _ = smoothed_cross_entropy(logits_1P, torch.eye(PIECES), right, eps_ls=eps_ls, pad=-1)
     return loss

@@ -1,4 +1,4 @@
-"""Multi-head attention (section 3.2.2)."""
+"""Scaled dot-product attention (section 3.2.1) and multi-head attention (section 3.2.2)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,29 @@ from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
 from aiayn.compute.device import dtype_of_products
+
+
+def attention(
+    queries_BHTK: Tensor, keys_BHSK: Tensor, values_BHSV: Tensor, may_attend: Tensor | None = None
+) -> Tensor:
+    """Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, shape (B, H, T, V).
+
+    The formula as the paper prints it. `MultiHeadAttention.attend` has torch's fused kernel compute
+    the same (a test compares).
+
+    Args:
+        may_attend: bool, broadcastable to (B, H, T, S), True where attention is allowed.
+    Paper: section 3.2.1, equation 1.
+    """
+    return attention_weights(queries_BHTK, keys_BHSK, may_attend) @ values_BHSV
+
+
+def attention_weights(queries_BHTK: Tensor, keys_BHSK: Tensor, may_attend: Tensor | None) -> Tensor:
+    """softmax(Q K^T / sqrt(d_k)), shape (B, H, T, S): who attends to whom, and how much."""
+    scores_BHTS = queries_BHTK @ keys_BHSK.transpose(2, 3) / queries_BHTK.shape[-1] ** 0.5
+    if may_attend is not None:
+        scores_BHTS = scores_BHTS.masked_fill(~may_attend, float("-inf"))
+    return torch.softmax(scores_BHTS, dim=-1)
 
 
 @dataclass
@@ -117,11 +140,3 @@ class MultiHeadAttention(nn.Module):
         weight = torch.cat(weights) if len(weights) > 1 else weights[0]
         parts = functional.linear(x_BTD, weight).split_with_sizes([len(w) for w in weights], dim=2)
         return [p.view(*p.shape[:2], self.h, p.shape[2] // self.h).transpose(1, 2) for p in parts]
-
-
-def attention_weights(queries_BHTK: Tensor, keys_BHSK: Tensor, may_attend: Tensor | None) -> Tensor:
-    """softmax(Q K^T / sqrt(d_k)), shape (B, H, T, S): attention maps for pictures."""
-    scores_BHTS = queries_BHTK @ keys_BHSK.transpose(2, 3) / queries_BHTK.shape[-1] ** 0.5
-    if may_attend is not None:
-        scores_BHTS = scores_BHTS.masked_fill(~may_attend, float("-inf"))
-    return torch.softmax(scores_BHTS, dim=-1)

@@ -109,8 +109,8 @@ class DecoderLayer(nn.Module):
         Returns:
             The layer's output (B, W, D), and `past` with the new position.
         """
-        x_R1D = x_BWD.flatten(0, 1)[:, None]
-        queries, newest = self.self_attention.queries_keys_values(x_R1D)
+        x_F1D = x_BWD.flatten(0, 1)[:, None]
+        queries, newest = self.self_attention.queries_keys_values(x_F1D)
         attended = past.extended(newest)
         y_BWD = self.self_attention.attend(queries, attended).view_as(x_BWD)
         x_BWD = self.self_attention_residual(x_BWD, y_BWD)

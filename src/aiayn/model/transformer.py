@@ -1,7 +1,24 @@
 """The Transformer (figure 1).
 
-Shape suffixes: B batch, S source positions, T target positions, D d_model, H heads, K d_k, V d_v or
-the vocabulary, W hypotheses of a sentence (beam), R = B * W rows.
+Shapes are written as suffixes, a letter for each dimension, in every room (x_BTD):
+
+letter | dimension
+--- | ---
+B | sentences of a batch
+S | positions that are attended to: of the source, or before this one
+T | positions that attend: of the target, or of either side to itself
+N | positions in a row: of a sequence of table 1's layers, of a whole batch in the loss
+D | d_model
+H | heads
+K | d_k
+V | d_v
+R | neighbours that restricted attention sees, table 1's r
+P | pieces of the vocabulary
+W | hypotheses of a sentence: the width of the beam
+F | B * W, the hypotheses of all sentences
+C | candidates to extend a sentence's hypotheses by
+L | layers
+1 | one
 """
 
 from __future__ import annotations
@@ -37,7 +54,7 @@ class Memory:
 
 @dataclass
 class Past:
-    """Self-attention keys and values of the target positions so far, for each layer; R rows."""
+    """Self-attention keys and values of the target positions so far, for each layer; F rows."""
 
     layers: list[KeysValues]
     length: int
@@ -91,7 +108,7 @@ class Transformer(nn.Module):
         nn.init.normal_(self.embedding, std=1 / self.scale)
 
     def forward(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
-        """Logits of the next piece after each target position, (B, T, V).
+        """Logits of the next piece after each target position, (B, T, P).
 
         Args:
             source_BS: int64 piece ids, padded on the right.
@@ -131,7 +148,7 @@ class Transformer(nn.Module):
         return Past(layers, 0)
 
     def step(self, newest_BW: Tensor, past: Past, memory: Memory) -> tuple[Tensor, Past]:
-        """Logits (B, W, V) of the piece after `newest_BW`, and the past with it.
+        """Logits (B, W, P) of the piece after `newest_BW`, and the past with it.
 
         Args:
             newest_BW: int64, the newest piece of W hypotheses for each of B sentences.

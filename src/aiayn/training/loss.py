@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from aiayn.compute.device import dtype_of_products
 
@@ -13,17 +14,31 @@ CHUNK_BYTES = 4 << 20  # logits of this size stay in a CPU's cache; a GPU is giv
 CHUNK_BYTES_GPU = 1 << 30
 
 
+def plain_smoothed_cross_entropy(logits_NP: Tensor, targets_N: Tensor, *, eps_ls: float) -> Tensor:
+    """-sum over the pieces of q log p, each position's, shape (N,), where p = softmax(logits) and
+    q = (1 - eps_ls) on the right piece + eps_ls / P on each of the P pieces.
+
+    The formula as it is read. `smoothed_cross_entropy`, which training uses, computes the same in
+    one pass over the vocabulary (a test compares).
+
+    Paper: section 5.4, by way of its reference 36, Szegedy et al. 2015.
+    """
+    pieces = logits_NP.shape[1]
+    wanted_NP = functional.one_hot(targets_N, pieces) * (1 - eps_ls) + eps_ls / pieces
+    return -(wanted_NP * logits_NP.log_softmax(dim=1)).sum(dim=1)
+
+
 def smoothed_cross_entropy(
-    states_ND: Tensor, embedding_VD: Tensor, targets_N: Tensor, *, eps_ls: float, pad: int
+    states_ND: Tensor, embedding_PD: Tensor, targets_N: Tensor, *, eps_ls: float, pad: int
 ) -> tuple[Tensor, Tensor]:
     """Summed loss over real tokens, without ever holding all logits.
 
-    The target distribution is (1 - eps_ls) on the right piece plus eps_ls / V on each of the V
+    The target distribution is (1 - eps_ls) on the right piece plus eps_ls / P on each of the P
     pieces (Szegedy et al. 2015, the paper's reference 36); docs/deviations.md has the others.
 
     Args:
         states_ND: the decoder's output, float.
-        embedding_VD: the matrix whose transpose makes logits.
+        embedding_PD: the matrix whose transpose makes logits.
         targets_N: int64; positions equal to `pad` do not count.
         eps_ls: mass taken from the right piece, in [0, 1).
     Returns:
@@ -32,9 +47,9 @@ def smoothed_cross_entropy(
     Paper: section 5.4. Deviation: none.
     """
     # asked here: inside a Function gradients are always off, and what needs one says so even then
-    wanted = torch.is_grad_enabled() and (states_ND.requires_grad or embedding_VD.requires_grad)
+    wanted = torch.is_grad_enabled() and (states_ND.requires_grad or embedding_PD.requires_grad)
     loss, nll = _SmoothedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        states_ND, embedding_VD, targets_N, eps_ls, pad, wanted
+        states_ND, embedding_PD, targets_N, eps_ls, pad, wanted
     )
     return loss, nll
 
@@ -48,20 +63,20 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any,
         states_ND: Tensor,
-        embedding_VD: Tensor,
+        embedding_PD: Tensor,
         targets_N: Tensor,
         eps_ls: float,
         pad: int,
         needs_grad: bool,
     ) -> tuple[Tensor, Tensor]:
         device = states_ND.device.type
-        weight_VD = embedding_VD.to(dtype_of_products(embedding_VD))
-        states_ND = states_ND.to(weight_VD.dtype)
-        vocabulary = len(weight_VD)
+        weight_PD = embedding_PD.to(dtype_of_products(embedding_PD))
+        states_ND = states_ND.to(weight_PD.dtype)
+        vocabulary = len(weight_PD)
         budget = CHUNK_BYTES if device == "cpu" else CHUNK_BYTES_GPU
         rows = max(1, budget // (4 * vocabulary))
         grad_states_ND = torch.empty_like(states_ND) if needs_grad else None
-        grad_embedding_VD = torch.zeros_like(embedding_VD) if needs_grad else None
+        grad_embedding_PD = torch.zeros_like(embedding_PD) if needs_grad else None
         loss = states_ND.new_zeros((), dtype=torch.float32)
         nll = states_ND.new_zeros((), dtype=torch.float32)
         for begin in range(0, len(states_ND), rows):
@@ -70,27 +85,27 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
                 targets_N[begin : begin + rows, None],
             )
             is_real = targets != pad
-            logits = (chunk_ND @ weight_VD.t()).float()
+            logits = (chunk_ND @ weight_PD.t()).float()
             log_z = logits.logsumexp(dim=1, keepdim=True)
             nll_chunk = log_z - logits.gather(1, targets)
             mean_chunk = log_z - logits.mean(dim=1, keepdim=True)
             nll += (nll_chunk * is_real).sum()
             loss += (((1 - eps_ls) * nll_chunk + eps_ls * mean_chunk) * is_real).sum()
-            if grad_states_ND is None or grad_embedding_VD is None:
+            if grad_states_ND is None or grad_embedding_PD is None:
                 continue
             grad = logits.sub_(log_z).exp_().sub_(eps_ls / vocabulary)
             grad.scatter_add_(1, targets, torch.full_like(log_z, eps_ls - 1)).mul_(is_real)
-            grad = grad.to(weight_VD.dtype)
-            torch.mm(grad, weight_VD, out=grad_states_ND[begin : begin + rows])
-            if weight_VD.dtype == embedding_VD.dtype:
-                grad_embedding_VD.addmm_(grad.t(), chunk_ND)
+            grad = grad.to(weight_PD.dtype)
+            torch.mm(grad, weight_PD, out=grad_states_ND[begin : begin + rows])
+            if weight_PD.dtype == embedding_PD.dtype:
+                grad_embedding_PD.addmm_(grad.t(), chunk_ND)
             else:
-                grad_embedding_VD += grad.t() @ chunk_ND
-        ctx.save_for_backward(grad_states_ND, grad_embedding_VD)
+                grad_embedding_PD += grad.t() @ chunk_ND
+        ctx.save_for_backward(grad_states_ND, grad_embedding_PD)
         ctx.mark_non_differentiable(nll)
         return loss, nll
 
     @staticmethod
     def backward(ctx: Any, grad_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        grad_states_ND, grad_embedding_VD = ctx.saved_tensors
-        return grad_states_ND * grad_loss, grad_embedding_VD * grad_loss, *(None,) * 4
+        grad_states_ND, grad_embedding_PD = ctx.saved_tensors
+        return grad_states_ND * grad_loss, grad_embedding_PD * grad_loss, *(None,) * 4

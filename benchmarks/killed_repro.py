@@ -1,0 +1,163 @@
+"""Is a finished training ever lost? Kills `dvc repro` between the last training step and dvc.lock.
+
+In a copy of the project at a small scale: train a run, kill -9 DVC and all that it started at a
+moment of that window, start it again, and look whether it trained again and what it left behind.
+The moments are spread evenly over the window as an undisturbed run had it. Prints a line for each
+and a count at the end; exits with 1 if any training was lost or ended with other bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dvc.utils.hydra import compose_and_dump
+
+from aiayn.records import places
+from aiayn.records.circumstances import TrainCircumstances, read_train
+from aiayn.records.lock import Lock
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+RUN, TASK, STEPS = "en-de.brief", "en-de", 30
+STAGE = f"train@{RUN}"
+SMALL = (
+    f"models.brief.steps={STEPS}",
+    "models.brief.average=3",
+    "models.brief.checkpoint_steps=10",
+    "catalogue.corpora.demo-train.grammar.sentences=1000",
+)
+LAST = places.checkpoint(Path(), STEPS).name
+
+
+class Project:
+    """A copy of the project, at a small scale, with tokens to train on."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        listed = subprocess.run(
+            ["git", "ls-files", "-coz", "--exclude-standard"],
+            cwd=REPOSITORY, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        for name in filter(None, listed.split("\0")):
+            if name != str(places.LOCK) and (REPOSITORY / name).is_file():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(REPOSITORY / name, root / name)
+        params, conf = str(root / "params.yaml"), str(root / "conf")
+        compose_and_dump(params, conf, None, "config", "", list(SMALL))
+        subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+        self.finish(f"encode@{TASK}")
+        self.lock_before = (root / places.LOCK).read_bytes()
+
+    def start(self, target: str) -> subprocess.Popen[bytes]:
+        """`dvc repro` of one stage and what it needs, as a process group of its own."""
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        with (self.root / "said.txt").open("ab") as said:
+            return subprocess.Popen(
+                ["dvc", "repro", "--quiet", target], cwd=self.root, start_new_session=True,
+                stdout=said, stderr=said,
+                env={**os.environ, "PATH": path, "PYTHONPATH": str(self.root / "src")},
+            )  # fmt: skip
+
+    def finish(self, target: str) -> None:
+        """The same, to its end."""
+        if self.start(target).wait():
+            sys.exit(f"dvc repro {target} failed:\n{(self.root / 'said.txt').read_text()}")
+
+    def forget(self) -> None:
+        """As before the first training: no output, no record of it, no run cache."""
+        for name in (places.MODELS, places.SCRATCH, places.HISTORIES, places.CIRCUMSTANCES):
+            shutil.rmtree(self.root / name, ignore_errors=True)
+        shutil.rmtree(self.root / ".dvc/cache/runs", ignore_errors=True)
+        (self.root / places.LOCK).write_bytes(self.lock_before)
+
+    def wait_for_last_step(self) -> None:
+        """Until the weights after the last step are saved."""
+        while not list((self.root / places.SCRATCH).glob(f"*/{LAST}")):
+            time.sleep(0.001)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether dvc.lock has the training."""
+        return STAGE.encode() in (self.root / places.LOCK).read_bytes()
+
+    def outputs(self) -> dict[str, str]:
+        """Digest of everything that the training made, circumstances apart."""
+        files = [self.root / places.history(RUN)]
+        files += places.saved_checkpoints(places.checkpoints(self.root / places.model(RUN)))
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+    def circumstances(self) -> TrainCircumstances:
+        """Of the training that left the outputs."""
+        return read_train(self.root / places.train_circumstances(RUN))
+
+
+def window(project: Project) -> float:
+    """Seconds from the last step until dvc.lock has the training, undisturbed."""
+    project.forget()
+    process = project.start(STAGE)
+    project.wait_for_last_step()
+    begun = time.perf_counter()
+    while not project.is_recorded:
+        time.sleep(0.001)
+    seconds = time.perf_counter() - begun
+    process.wait()
+    return seconds
+
+
+def kill(project: Project, after: float) -> bool:
+    """Train and kill `after` seconds from the last step; whether that was before dvc.lock."""
+    project.forget()
+    process = project.start(STAGE)
+    project.wait_for_last_step()
+    time.sleep(after)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return not project.is_recorded
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moments", type=int, default=20)
+    moments = parser.parse_args().moments
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project(Path(folder))
+        seconds = window(project)
+        wanted = project.outputs()
+        print(f"from the last step to dvc.lock: {seconds:.2f} s", flush=True)
+        kept = 0
+        for number in range(moments):
+            after = seconds * number / moments
+            while not kill(project, after):  # a run quicker than the first: it was over by then
+                after *= 0.8
+            killed = datetime.now(UTC)
+            project.finish(STAGE)
+            found = project.circumstances()
+            # a second start that begins at the last step counts as one, and takes over the seconds
+            again = datetime.fromisoformat(found.ended) > killed and found.starts == 1
+            same = (
+                project.outputs() == wanted
+                and Lock(project.root / places.LOCK).out(places.train_circumstances(RUN).as_posix())
+                == hashlib.md5(
+                    (project.root / places.train_circumstances(RUN)).read_bytes(),
+                    usedforsecurity=False,
+                ).hexdigest()
+            )
+            kept += same and not again
+            facts = {"after_s": round(after, 2), "trained_again": again, "same_bytes": same}
+            print(json.dumps(facts), flush=True)
+        print(f"{kept} of {moments} finished without training again, with the same bytes")
+        sys.exit(kept != moments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Shape suffixes: every letter that is used stands in the legend, once, and means one thing."""
+
+from __future__ import annotations
+
+import re
+import tokenize
+from pathlib import Path
+
+from aiayn.model import transformer
+
+ROOMS = ("model", "layer_types", "training", "decoding", "illustrations", "profiling")
+SUFFIX = re.compile(r"[a-z0-9]_([A-Z0-9]+)$")
+
+
+def legend() -> list[str]:
+    assert transformer.__doc__ is not None
+    return re.findall(r"^(\w) \| ", transformer.__doc__, flags=re.MULTILINE)
+
+
+def used(root: Path) -> dict[str, str]:
+    """Letters of the suffixes of all names of variables, each with a name that has it."""
+    found: dict[str, str] = {}
+    for room in ROOMS:
+        for path in (root / "src/aiayn" / room).rglob("*.py"):
+            with path.open("rb") as file:
+                for token in tokenize.tokenize(file.readline):
+                    suffix = SUFFIX.search(token.string) if token.type == tokenize.NAME else None
+                    if suffix and not suffix[1].isdigit():
+                        found |= dict.fromkeys(suffix[1], f"{path.name}: {token.string}")
+    return found
+
+
+def test_the_legend_is_complete(root: Path) -> None:
+    letters = used(root)
+    assert len(letters) > 10
+    assert not {letters[letter] for letter in letters.keys() - set(legend())}
+
+
+def test_no_letter_twice() -> None:
+    assert len(set(legend())) == len(legend()) > 10
+
+
+def test_no_letter_that_is_not_used(root: Path) -> None:
+    assert set(legend()) <= used(root).keys()
