@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 test lint format params sync ui bench clean
+.PHONY: help repro report table3 test lint format params sync ui bench kills clean
 
 help: ## list the actions
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,6 +58,9 @@ ui: $(READY) ## browse the runs in MLflow (http://127.0.0.1:5000)
 
 bench: $(READY) ## training speed against a plain torch.nn.Transformer loop
 	python benchmarks/training.py
+
+kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step: is the training lost?
+	python benchmarks/killed_repro.py
 
 clean: ## remove everything that the pipeline made, but the DVC cache and raw downloads
 	rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history circumstances illustrations scratch

@@ -38,15 +38,12 @@ def whole(train_together: Together, tmp_path_factory: pytest.TempPathFactory) ->
     return everything(scratch)
 
 
-@pytest.mark.parametrize("count", [2, 4])
-def test_the_number_of_processes_does_not_matter(
-    train_together: Together, tmp_path: Path, count: int
-) -> None:
+def test_the_number_of_processes_does_not_matter(train_together: Together, tmp_path: Path) -> None:
     """Fifty steps of 4 micro-batches: the same losses to 1e-4, whoever computed which."""
     # a rate at which rounding is not blown up: the order of summation is all that may differ
-    settings = {"learning_rate_scale": 0.2, "warmup_steps": 50}
+    settings = {"learning_rate_scale": 0.2, "warmup_steps": 50, "validation_steps": 25}
     curves = []
-    for number in (1, count):
+    for number in (1, 2, 4):
         scratch = tmp_path / str(number)
         ended = train_together(scratch, number, columns={"steps": 50}, settings=settings)
         assert codes(ended) == [0] * number
@@ -55,8 +52,9 @@ def test_the_number_of_processes_does_not_matter(
             [(float(r["loss"]), float(r["dev_loss"] or 0), int(r["tokens"])) for r in rows]
         )
     assert len(curves[0]) == 25
-    for alone, together in zip(*curves, strict=True):
-        assert together == pytest.approx(alone, rel=1e-4)
+    for alone, two, four in zip(*curves, strict=True):
+        assert two == pytest.approx(alone, rel=1e-4)
+        assert four == pytest.approx(alone, rel=1e-4)
     assert curves[0][-1][0] < 0.9 * curves[0][0][0]
 
 
@@ -84,7 +82,7 @@ def test_two_processes_killed_at_ten_random_moments(
     train_together: Together, tmp_path: Path
 ) -> None:
     """Both after a step, or the first while it writes; by the count, so that no clock decides."""
-    columns = {"steps": 100}
+    columns = {"steps": 80}
     assert codes(train_together(tmp_path / "whole", 2, columns=columns)) == [0, 0]
     kill, moments = "os.kill(os.getpid(), signal.SIGKILL)", random.Random(1)
     for number in range(10):
