@@ -4,11 +4,11 @@ models/RUN/averaged.safetensors."""
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.model.checkpoints import AVERAGED, average, checkpoints, save_tensors
+from aiayn.model.checkpoints import average, save_weights
+from aiayn.records import places
 
 
 @one_line_errors
@@ -17,9 +17,9 @@ def main() -> None:
     parser.add_argument("run")
     run = parser.parse_args().run
     config.load_for("average", run)
-    folder = Path("models", run)
-    tensors, metadata = average(checkpoints(folder / "checkpoints"))
-    save_tensors(folder / AVERAGED, tensors, metadata)
+    folder = places.model(run)
+    mean, weights = average(places.saved_checkpoints(places.checkpoints(folder)))
+    save_weights(places.averaged(folder), mean, weights)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,18 @@ params.yaml, data/bpe and data/text of its task; writes illustrations/."""
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
 from aiayn import config
 from aiayn.compute.device import open_device
-from aiayn.decoding.text import read_sentences, translate
+from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_model
 from aiayn.errors import one_line_errors
-from aiayn.files import replaced_folder, write_atomically
+from aiayn.files import replaced_folder
 from aiayn.illustrations.attention import head_statistics, sentence_maps
-from aiayn.illustrations.tables import FORMULAS, csv_text
+from aiayn.illustrations.formulas import FORMULAS
+from aiayn.records import places
+from aiayn.records.illustrations import write_attention, write_table
+from aiayn.records.text import read_lines
 from aiayn.tokens.bpe import START, Bpe
 
 PAIRS = 32  # for the means of each head; decoders read the references
@@ -26,21 +27,21 @@ def main() -> None:
     params = config.load_for("illustrate")
     name, sentence = params.illustrations.run, params.illustrations.sentence
     row, task = params.model_of(name), params.run(name).task
-    text = Path("data/text", task)
+    text = places.text(task)
     device = open_device(**vars(params.machine), d_model=row.d_model)
-    bpe = Bpe(Path("data/bpe", task, "model.model"))
-    model = load_model(Path("models", name, "averaged.safetensors"), row, bpe.size, device)
-    sources, targets = (read_sentences(text / f"test.{side}") for side in ("source", "target"))
+    bpe = Bpe(places.bpe_model(places.vocabulary(task)))
+    model = load_model(places.averaged(places.model(name)), row, bpe.size, device)
+    sources, targets = (read_lines(places.lines(text, places.TEST, side)) for side in places.SIDES)
     sentence = sentence or next(line for line in sources if line.strip())
     (translation,) = translate(model, bpe, [sentence], params.task(task).decoding, device)
-    with device.autocast(), replaced_folder(Path("illustrations")) as folder:
-        for file, lines in FORMULAS.items():
-            write_atomically(folder / f"{file}.csv", csv_text(lines()))
-        maps = {"run": name, "task": task, **sentence_maps(model, bpe, sentence, translation)}
-        write_atomically(folder / "attention.json", json.dumps(maps, ensure_ascii=False) + "\n")
+    with device.autocast(), replaced_folder(places.ILLUSTRATIONS) as folder:
+        for table, lines in FORMULAS.items():
+            write_table(places.illustration(folder, table), lines())
+        maps = sentence_maps(model, bpe, sentence, translation, run=name, task=task)
+        write_attention(places.attention(folder), maps)
         read = zip(bpe.encode(sources[:PAIRS], end=True), bpe.encode(targets[:PAIRS]), strict=True)
         pairs = [(source, [START, *target]) for source, target in read]
-        write_atomically(folder / "heads.csv", csv_text(head_statistics(model, pairs)))
+        write_table(places.illustration(folder, "heads"), head_statistics(model, pairs))
 
 
 if __name__ == "__main__":

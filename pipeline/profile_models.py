@@ -4,20 +4,19 @@ alone; writes profiles/models.json."""
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.files import write_atomically
 from aiayn.profiling.models import profile_models
+from aiayn.records import places
+from aiayn.records.profiles import write_models
 
 
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     models = profile_models(config.load_for("profile_models"))
-    write_atomically(Path("profiles/models.json"), json.dumps(models, indent=1) + "\n")
+    write_models(places.MODELS_PROFILE, models)
 
 
 if __name__ == "__main__":

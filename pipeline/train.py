@@ -33,7 +33,7 @@ def main() -> None:
     params = config.load_for("train", arguments.run)
     run, model = params.run(arguments.run), params.model_of(arguments.run)
     seed = run.seed if arguments.seed is None else arguments.seed
-    tokens = Path("data/tokens", run.task)
+    tokens = places.tokens(run.task)
     with join_processes(params.machine.device) as processes:
         device = open_device(
             **vars(params.machine), d_model=model.d_model, local_rank=processes.local_rank

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from aiayn import config
 from aiayn.errors import CheckpointError, ConfigError, DataError, one_line_errors
 from aiayn.files import write_atomically
+from aiayn.records import places
+from aiayn.records.illustrations import KINDS
 from aiayn.trees.linear import DUMMY, SYMBOL, restore
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from aiayn.model.transformer import Transformer
     from aiayn.tokens.bpe import Bpe
     from aiayn.trees.tree import Tree
-
-KINDS = ("encoder", "decoder", "cross")
 
 
 @one_line_errors
@@ -49,8 +49,8 @@ def _parser() -> argparse.ArgumentParser:
         parents=[shared],
         help="parse sentences with a trained run",
         description="Writes a tree in brackets for each sentence, as the Penn Treebank does. Words "
-        "are what spaces part, as in data/text/TASK/*.source: a comma, a full stop and the n't of "
-        "a verb stand by themselves. Brackets become -LRB- and -RRB-.",
+        f"are what spaces part, as in {places.lines(places.text('TASK'), '*', 'source')}: a comma, "
+        "a full stop and the n't of a verb stand by themselves. Brackets become -LRB- and -RRB-.",
     )
     parse.add_argument("--svg", type=Path, metavar="FILE", help="draw the first sentence's tree")
     repro = commands.add_parser(
@@ -159,14 +159,12 @@ def _decode(params: Config, parsed: argparse.Namespace, sentences: Sequence[str]
     outputs = translate(model, bpe, sentences, decoding, device)
     if parsed.attention:
         first = next(n for n, sentence in enumerate(sentences) if sentence.strip())
-        _draw(parsed.attention, parsed.kind, model, bpe, sentences[first], outputs[first])
+        _draw(params, parsed, model, bpe, sentences[first], outputs[first])
     return outputs
 
 
 def _sentences(texts: Sequence[str], file: Path | None) -> list[str]:
     """From the arguments, a file or standard input. Raises DataError if there is nothing."""
-    from aiayn.decoding.text import read_sentences
-
     if texts and file:
         raise ConfigError("give sentences or --input, not both.")
     if texts:
@@ -174,17 +172,22 @@ def _sentences(texts: Sequence[str], file: Path | None) -> list[str]:
     elif file:
         if not file.is_file():
             raise DataError(f"{file}: there is no such file.")
-        sentences = read_sentences(file)
+        sentences = _lines(file.read_bytes(), str(file))
     else:
         if sys.stdin.isatty():
             print("Sentences, one a line; Ctrl-D ends.", file=sys.stderr)
-        try:
-            sentences = sys.stdin.buffer.read().decode().removesuffix("\n").split("\n")
-        except UnicodeDecodeError as error:
-            raise DataError(f"stdin: not UTF-8 at byte {error.start}.") from error
+        sentences = _lines(sys.stdin.buffer.read(), "stdin")
     if not any(sentence.strip() for sentence in sentences):
         raise DataError(f"{file or 'stdin'}: there is no sentence.")
     return sentences
+
+
+def _lines(content: bytes, place: str) -> list[str]:
+    """What a user gave, as only a newline parts it. Raises DataError if it is not UTF-8."""
+    try:
+        return content.decode().removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}: not UTF-8 at byte {error.start}.") from error
 
 
 def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
@@ -200,7 +203,7 @@ def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
 
     row = params.model_of(name)
     is_tested = name in params.tested
-    weights = weights_for("test" if is_tested else "dev", Path("models", name))
+    weights = weights_for(places.TEST if is_tested else places.DEV, places.model(name))
     if not weights.exists():
         raise CheckpointError(
             f"{weights}: the run {name} has no weights yet. Make them: dvc repro average@{name}, "
@@ -210,18 +213,24 @@ def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
     device = open_device(
         machine.device, machine.precision, d_model=row.d_model, threads=machine.threads
     )
-    bpe = Bpe(Path("data/bpe", params.run(name).task, "model.model"))
+    bpe = Bpe(places.bpe_model(places.vocabulary(params.run(name).task)))
     return load_model(weights, row, bpe.size, device), bpe, device
 
 
 def _draw(
-    path: Path, kind: str, model: Transformer, bpe: Bpe, sentence: str, translation: str
+    params: Config,
+    parsed: argparse.Namespace,
+    model: Transformer,
+    bpe: Bpe,
+    sentence: str,
+    translation: str,
 ) -> None:
     from aiayn.illustrations.attention import sentence_maps
-    from aiayn.report.attention_figures import attention_map, draw_attention
+    from aiayn.report.attention_figures import draw_attention
 
-    maps = sentence_maps(model, bpe, sentence, translation)
-    write_atomically(path, draw_attention(attention_map(maps, kind)))
+    task = params.run(parsed.run).task
+    maps = sentence_maps(model, bpe, sentence, translation, run=parsed.run, task=task)
+    write_atomically(parsed.attention, draw_attention(maps, parsed.kind))
 
 
 def _repro(stages: Sequence[str], jobs: int | None) -> None:

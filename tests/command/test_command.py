@@ -22,8 +22,9 @@ from aiayn.compute.device import open_device
 from aiayn.config import Decoding, Model
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_model
-from aiayn.model.checkpoints import save_tensors
+from aiayn.model.checkpoints import save_weights
 from aiayn.model.transformer import Transformer
+from aiayn.records.checkpoints import Weights
 from aiayn.tokens.bpe import Bpe, train_bpe
 from aiayn.trees.reading import read_tree
 
@@ -68,7 +69,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model = Transformer(row, size, max_length=32)
         path = root / "models" / weights
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_tensors(path, model.state_dict(), {"max_length": 32, "step": 8})
+        about = Weights(run=path.parent.name, model=asdict(row), seed=1, max_length=32, step=8)
+        save_weights(path, model.state_dict(), about)
     return root
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,32 +15,38 @@ from aiayn.decoding.weights import load_model
 from aiayn.errors import CheckpointError
 from aiayn.model.checkpoints import (
     average,
-    checkpoint_name,
-    checkpoints,
     kept_steps,
-    load_tensors,
+    load_weights,
     save_tensors,
+    save_weights,
 )
 from aiayn.model.transformer import Transformer
+from aiayn.records import places
+from aiayn.records.checkpoints import Weights
 
 CPU = Device(torch.device("cpu"), "float32")
 Row = Callable[..., Model]
+WEIGHTS = Weights(
+    run="en-de.tiny", model={"steps": 1, "checkpoint_steps": 1, "average": 1}, seed=1, max_length=20,
+    step=1,
+)  # fmt: skip
 
 
 def write(folder: Path, *values: list[float], average: int | None = None) -> list[Path]:
     """Checkpoints of every step of a short training, which averages all of them."""
     model = {"steps": len(values), "checkpoint_steps": 1, "average": average or len(values)}
     for step, value in enumerate(values, start=1):
-        metadata = {"run": "en-de.tiny", "model": model, "step": step}
-        save_tensors(folder / checkpoint_name(step), {"w": torch.tensor(value)}, metadata)
-    return checkpoints(folder)
+        tensors = {"w": torch.tensor(value)}
+        weights = replace(WEIGHTS, model=model, step=step)
+        save_weights(places.checkpoint(folder, step), tensors, weights)
+    return places.saved_checkpoints(folder)
 
 
 def test_average_by_hand(tmp_path: Path) -> None:
     mean, metadata = average(write(tmp_path, [1.0, -2.0], [2.0, 0.0], [6.0, 5.0]))
     assert mean["w"].tolist() == [3.0, 1.0]
     assert mean["w"].dtype == torch.float32
-    assert (metadata["step"], metadata["averaged_steps"]) == (3, [1, 2, 3])
+    assert (metadata.step, metadata.averaged_steps) == (3, (1, 2, 3))
 
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
@@ -78,7 +85,8 @@ def test_average_of_one_is_itself(tmp_path: Path) -> None:
 
 
 def test_names_sort_by_step() -> None:
-    assert sorted(map(checkpoint_name, (100_000, 99, 1_500))) == [
+    names = [places.checkpoint(Path(), step).name for step in (100_000, 99, 1_500)]
+    assert sorted(names) == [
         "step-0000099.safetensors", "step-0001500.safetensors", "step-0100000.safetensors",
     ]  # fmt: skip
 
@@ -93,7 +101,7 @@ def test_same_bytes_again(tmp_path: Path) -> None:
 def saved(tmp_path: Path, row: Model) -> Path:
     path = tmp_path / "weights.safetensors"
     model = Transformer(row, 11, max_length=20)
-    save_tensors(path, model.state_dict(), {"max_length": 20})
+    save_weights(path, model.state_dict(), WEIGHTS)
     return path
 
 
@@ -103,7 +111,7 @@ def test_a_model_comes_back(tmp_path: Path, tiny: Row, positions: str) -> None:
     path = saved(tmp_path, row)
     model = load_model(path, row, 11, CPU)
     assert not model.training
-    written, _ = load_tensors(path)
+    written, _ = load_weights(path)
     assert all(torch.equal(tensor, written[name]) for name, tensor in model.state_dict().items())
 
 
@@ -122,7 +130,16 @@ def test_checkpoints_of_two_models(tmp_path: Path) -> None:
 
 def test_nothing_to_average(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoints to average. Train first"):
-        average(checkpoints(tmp_path))
+        average(places.saved_checkpoints(tmp_path))
+
+
+def test_weights_that_do_not_say_what_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "weights.safetensors"
+    save_tensors(path, {"w": torch.zeros(1)}, {"run": "en-de.any", "step": 1})
+    with pytest.raises(
+        CheckpointError, match=r"weights.safetensors: model is missing\. .*train again"
+    ):
+        load_weights(path)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "not ours", "missing"])
@@ -140,6 +157,6 @@ def test_damage_is_one_clear_line(tmp_path: Path, damage: str) -> None:
     else:
         path.unlink()
     with pytest.raises(CheckpointError) as error:
-        load_tensors(path)
+        load_weights(path)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)

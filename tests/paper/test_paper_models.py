@@ -7,8 +7,8 @@ import math
 import pytest
 
 from aiayn.paper import PAPER, model_of
+from aiayn.records.profiles import ModelCost, ModelsProfile, PairFlops, Sides
 from aiayn.report.costs import estimate, paper_cost
-from aiayn.report.profiles import ModelCost, ModelsProfile
 
 
 @pytest.mark.parametrize("row", PAPER.table_3)
@@ -42,7 +42,14 @@ def test_counted_costs_are_what_six_flops_a_weight_and_piece_come_to(
     d, ff = (512, 2048) if row == "base" else (1024, 4096)
     source = 6 * 6 * (4 * d * d + 2 * d * ff + 2 * d * d)
     target = 6 * (6 * (6 * d * d + 2 * d * ff) + 37_000 * d)
-    sides = {"source": source, "target": target}
-    counted = ModelCost(37_000, 1, sides, sides, "models.json:paper")
-    flops = paper_cost(PAPER, ModelsProfile(30, {}, {row: counted}), row)
+    sides = Sides(source=source, target=target)
+    counted = ModelCost(
+        vocabulary=37_000,
+        parameters=1,
+        forward_flops=sides,
+        training_flops=sides,
+        pair_flops=PairFlops(forward=1, training=1),
+    )
+    profile = ModelsProfile(sentence_pieces=30, models={}, paper={row: counted})
+    flops = paper_cost(PAPER, profile, row)
     assert math.isclose(flops, derived, rel_tol=0.01)

@@ -45,15 +45,15 @@ def test_without_attention_scores_base_costs_two_flops_a_weight_and_piece() -> N
 
 def test_a_models_profile(tiny: Callable[..., Model]) -> None:
     profile = profile_model(tiny(P_drop=0.0), 50, 7, 16)
-    forward = profile["pair_flops"]["forward"]
-    assert profile["pair_flops"]["training"] == 3 * forward
-    assert 7 * sum(profile["forward_flops"].values()) == forward
+    forward = profile.pair_flops.forward
+    assert profile.pair_flops.training == 3 * forward
+    assert 7 * (profile.forward_flops.source + profile.forward_flops.target) == forward
     with torch.device("meta"):
         model = Transformer(tiny(), 50, max_length=16)
-    assert profile["parameters"] == sum(p.numel() for p in model.parameters())
+    assert profile.parameters == sum(p.numel() for p in model.parameters())
 
 
 @pytest.mark.parametrize(("N", "d_ff"), [(1, 32), (3, 64)])
 def test_the_profile_follows_the_row(tiny: Callable[..., Model], N: int, d_ff: int) -> None:
     profile = profile_model(tiny(N=N, d_ff=d_ff), 50, 7, 16)
-    assert profile["pair_flops"]["forward"] == ForwardFlops.of(tiny(N=N, d_ff=d_ff), 50).pair(7, 7)
+    assert profile.pair_flops.forward == ForwardFlops.of(tiny(N=N, d_ff=d_ff), 50).pair(7, 7)

@@ -168,7 +168,10 @@ KINDS = {
     "checkpoints": Kind(
         places.MODELS / "averaged.json",  # the text that stands in a file of weights
         checkpoints.Weights(
-            run="en-de.small", model={"N": 3, "P_drop": 0.03, "positions": "sinusoid"}, seed=1,
+            run="en-de.small", model={
+                "N": 3, "P_drop": 0.03, "positions": "sinusoid", "steps": 40, "checkpoint_steps": 20,
+                "average": 2,
+            }, seed=1,
             max_length=128, step=40, averaged_steps=(20, 40),
         ),
         lambda path, weights: write_atomically(path, checkpoints.content(weights)),

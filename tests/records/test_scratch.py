@@ -20,7 +20,7 @@ def scratch(tmp_path: Path) -> Path:
     """The scratch folder of a training that has ended."""
     folder = tmp_path / places.scratch(RUN, "0123456789abcdef0123")
     folder.mkdir(parents=True)
-    (folder / places.RESUME).write_text("state")
+    places.resume(folder).write_text("state")
     (folder / "step-0000003.safetensors").write_text("weights")
     finished(folder).write_bytes(RECORD)
     return folder
@@ -63,7 +63,7 @@ def test_a_training_that_has_not_ended_stays(tmp_path: Path, scratch: Path) -> N
     finished(scratch).unlink()
     lock(tmp_path, RECORD)
     delete_recorded(tmp_path)
-    assert (scratch / places.RESUME).exists()
+    assert places.resume(scratch).exists()
 
 
 def test_the_state_to_go_on_from_goes_first(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,4 +73,4 @@ def test_the_state_to_go_on_from_goes_first(scratch: Path, monkeypatch: pytest.M
     monkeypatch.setattr(shutil, "rmtree", killed)
     with pytest.raises(KeyboardInterrupt):
         delete(scratch)
-    assert not (scratch / places.RESUME).exists()
+    assert not places.resume(scratch).exists()

@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from aiayn import config
+from aiayn.records import circumstances
+from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.text import RAW, Manifest, Part, Split, write_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +81,7 @@ def score(value: float, signature: str = "hand-made") -> dict[str, Any]:
 def _scores(run: str, corpus: str, pairs: int, bleu: float) -> dict[str, Any]:
     digests = {"source": "5a" * 32, "target": "7b" * 32}
     entry = {
-        "set": {"corpora": [corpus], "pairs": pairs, "sha256": digests},
+        "set": {"corpora": {corpus: {"pairs": pairs}}, "pairs": pairs, "sha256": digests},
         "bleu": score(bleu - 1),
         "chrf": score(bleu + 20),
         "tokenized_bleu": score(bleu),
@@ -203,13 +205,27 @@ def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Pat
                 (tmp_path / folder).mkdir(parents=True, exist_ok=True)
             (tmp_path / f"scores/{run}.json").write_text(json.dumps(content), encoding="utf-8")
             (tmp_path / f"history/{run}.csv").write_text(HISTORY, encoding="utf-8")
-            facts = {"seconds": 12.5, "host": "an-invented-host", "versions": {"torch": "0.0.1"}}
-            (tmp_path / f"circumstances/{run}.train.json").write_text(json.dumps(facts))
+            circumstances.write(tmp_path / f"circumstances/{run}.train.json", TRAINED)
             hypotheses = [f"hypothesis of {run} {number}" for number in range(1, 41)]
             (tmp_path / f"outputs/{run}/test.hypotheses").write_text("\n".join(hypotheses) + "\n")
         return tmp_path
 
     return make
+
+
+TRAINED = TrainCircumstances(
+    host="an-invented-host", device="cpu: 2 x An Invented Processor", python="3.11.0",
+    versions={"torch": "0.0.1"}, commit="unknown", fingerprint="f1", seconds=12.5,
+    validation_seconds=0.5, tokens_per_second=250, starts=1, started="2017-06-12T00:00:00+00:00",
+    ended="2017-06-12T00:00:13+00:00", processes=1, threads=2, precision="float32",
+    matmul="highest", padding_share=0.05, parameters=1000,
+)  # fmt: skip
+
+
+@pytest.fixture
+def trained() -> TrainCircumstances:
+    """The circumstances of a training that never was."""
+    return TRAINED
 
 
 HISTORY = """\

@@ -9,10 +9,10 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
+from aiayn.records.scores import read
 from aiayn.records.text import Manifest
 from aiayn.report.comparison import compare
 from aiayn.report.cost_figure import System, cost_figure, our_systems, printed_systems
-from aiayn.report.results import read_scores
 
 
 def test_every_cell_with_a_cost_is_a_point() -> None:
@@ -53,7 +53,7 @@ def test_ours_stand_beside_the_papers_only_where_they_are_judged(
     corpus = config.task("en-de").text.tests["test"]
     path = tmp_path / "en-de.base.json"
     path.write_text(json.dumps(scores_file("en-de.base", corpus, 3003, 27.1)))
-    comparisons = compare(PAPER, config, {"en-de.base": read_scores(path)}, manifests)
+    comparisons = compare(PAPER, config, {"en-de.base": read(path).splits}, manifests)
     found = list(our_systems(comparisons, {"en-de.base": 1e18, "en-de.big": 1e19}))
     assert [system.name for system in found] == drawn
     assert all((s.origin, s.bleu, s.flops) == ("ours", 27.1, 1e18) for s in found)

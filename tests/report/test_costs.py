@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,18 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
+from aiayn.records.circumstances import TrainCircumstances
+from aiayn.records.history import History, Line
+from aiayn.records.profiles import ModelsProfile, read_models
 from aiayn.report.costs import costs, counted_costs, estimates, rounded
-from aiayn.report.profiles import ModelsProfile, read_models
-from aiayn.report.results import History
 from aiayn.report.verdict import Verdict
 
-HISTORY = History((10, 20), (1e-3, 1e-3), (6.0, 5.0), (), (), (4_000, 9_000))
+HISTORY = History(
+    (
+        Line(step=10, epoch=0.5, tokens=4_000, learning_rate=1e-3, loss=6.0),
+        Line(step=20, epoch=1.0, tokens=9_000, learning_rate=1e-3, loss=5.0),
+    )
+)
 
 
 def cost(parameters: int, vocabulary: int = 37_000) -> dict[str, Any]:
@@ -24,7 +31,7 @@ def cost(parameters: int, vocabulary: int = 37_000) -> dict[str, Any]:
     training = {"source": 300, "target": 600}
     return {
         "vocabulary": vocabulary, "parameters": parameters, "forward_flops": forward,
-        "training_flops": training,
+        "training_flops": training, "pair_flops": {"forward": 9000, "training": 27000},
     }  # fmt: skip
 
 
@@ -44,9 +51,7 @@ def models(tmp_path: Path) -> ModelsProfile:
     }
     path = tmp_path / "models.json"
     path.write_text(json.dumps(data), encoding="utf-8")
-    profile = read_models(path)
-    assert profile is not None
-    return profile
+    return read_models(path)
 
 
 def test_a_run_costs_its_pieces_times_what_a_piece_costs(
@@ -94,14 +99,14 @@ def test_tables_are_rectangular_and_records_alike(models: ModelsProfile) -> None
     assert [line["origin"] for line in section.records] == ["ours", "paper", "paper", "paper"]
 
 
-def test_estimates_need_a_gpu_of_the_footnote() -> None:
-    train = {"seconds": "3600", "processes": "8"}
+def test_estimates_need_a_gpu_of_the_footnote(trained: TrainCircumstances) -> None:
+    hour = replace(trained, seconds=3600, processes=8)
     table = estimates(
         PAPER,
         {
-            "a": {"train": {**train, "device": "cuda: Tesla P100-PCIE-16GB"}},
-            "b": {"train": {**train, "device": "cuda: NVIDIA H200"}},
-            "c": {"train": {}},
+            "a": replace(hour, device="cuda: Tesla P100-PCIE-16GB"),
+            "b": replace(hour, device="cuda: NVIDIA H200"),
+            "c": None,
         },
     )
     assert [row.cells[-1].text for row in table.rows] == ["2.7·10¹⁷", "not applicable", "not run"]

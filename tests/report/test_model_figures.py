@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aiayn import config
-from aiayn.errors import ScoreError
+from aiayn.errors import DataError
 from aiayn.report.attention_figures import attention_figures, head_figure
 from aiayn.report.evidence import gather
 from aiayn.report.model_figures import section
@@ -33,7 +33,7 @@ def maps(layers: int, heads: int) -> dict[str, Any]:
         return [[[[1 / keys] * keys] * queries] * heads] * layers
 
     return {
-        "run": "en-de.base", "sentence": "The cat", "translation": "<script>",
+        "run": "en-de.base", "task": "en-de", "sentence": "The cat", "translation": "<script>",
         "source": PIECES, "target": WRITTEN,
         "maps": {"encoder": even(4, 4), "decoder": even(2, 2), "cross": even(2, 4)},
     }  # fmt: skip
@@ -122,12 +122,12 @@ def test_what_is_not_there_is_not_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"source": [], "target": []}'])
 def test_a_broken_file_is_one_clear_line(folder: Path, content: str) -> None:
     (folder / "attention.json").write_text(content)
-    with pytest.raises(ScoreError, match=r"dvc repro -f illustrate") as caught:
+    with pytest.raises(DataError, match=r"dvc repro -f illustrate") as caught:
         list(attention_figures(folder / "attention.json"))
     assert "\n" not in str(caught.value)
 
 
 def test_a_line_cut_short_is_one_clear_line(folder: Path) -> None:
     (folder / "heads.csv").write_text("attention,layer,head,distance,entropy\nencoder,1\n")
-    with pytest.raises(ScoreError, match=r"heads\.csv: a line is cut short"):
+    with pytest.raises(DataError, match=r"heads\.csv: line 2 has 2 cells, not 5"):
         list(head_figure(folder / "heads.csv"))

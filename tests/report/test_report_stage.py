@@ -8,11 +8,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from aiayn.records import circumstances, places
+from aiayn.records.circumstances import LayerTimes, ProfileCircumstances, TrainCircumstances
 
 STAGE = Path(__file__).parents[2] / "pipeline/report.py"
 SCRIPT = '<script>document.title = "owned"</script>'
@@ -113,7 +117,9 @@ def test_the_page_needs_nothing_but_itself(wmt14_project: Path) -> None:
     assert len([name for name in named if "-" in name]) == len({n for n in named if "-" in n})
 
 
-def test_same_files_same_bytes_and_circumstances_stay_in_their_place(wmt14_project: Path) -> None:
+def test_same_files_same_bytes_and_circumstances_stay_in_their_place(
+    wmt14_project: Path, trained: TrainCircumstances
+) -> None:
     assert render(wmt14_project).returncode == 0
     first = reports(wmt14_project)
     figures = ("training_en-de", "training_en-fr", "bleu_by_cost")
@@ -125,7 +131,7 @@ def test_same_files_same_bytes_and_circumstances_stay_in_their_place(wmt14_proje
     }  # fmt: skip
     assert b"an-invented-host" in first["circumstances.html"]
     for path in wmt14_project.glob("circumstances/*.json"):
-        path.write_text(json.dumps({"host": "elsewhere", "seconds": 99}))
+        circumstances.write(path, replace(trained, host="elsewhere", seconds=99))
     assert render(wmt14_project).returncode == 0
     second = reports(wmt14_project)
     assert b"elsewhere" in second["circumstances.html"]
@@ -135,14 +141,27 @@ def test_same_files_same_bytes_and_circumstances_stay_in_their_place(wmt14_proje
     ]
 
 
-def test_times_and_what_is_reckoned_from_them_are_circumstances(wmt14_project: Path) -> None:
-    train = {"seconds": 36000, "processes": 8, "device": "cuda: Tesla P100-PCIE-16GB"}
-    held = wmt14_project / "circumstances"
-    (held / "en-de.base.train.json").write_text(json.dumps(train))
-    times = {f"n{n}": {"n": n, "training_seconds": n / 512} for n in (8, 16)}
-    layers = {"d": 16, "device": "an-invented-device", "threads": 3}
-    path = held / "profile_layers.json"
-    path.write_text(json.dumps({**layers, "layers": {"self_attention": times, "lstm": times}}))
+def test_times_and_what_is_reckoned_from_them_are_circumstances(
+    wmt14_project: Path, trained: TrainCircumstances
+) -> None:
+    train = replace(trained, seconds=36000, processes=8, device="cuda: Tesla P100-PCIE-16GB")
+    circumstances.write(wmt14_project / places.train_circumstances("en-de.base"), train)
+    times = {
+        f"n{n}": LayerTimes(
+            n=n,
+            forward_seconds=n / 1024,
+            forward_bytes=n,
+            training_seconds=n / 512,
+            training_bytes=n,
+        )
+        for n in (8, 16)
+    }
+    layers = ProfileCircumstances(
+        d=16, device="an-invented-device", threads=3, seconds=1.0, host="h", python="3", versions={},
+        commit="unknown", layers={"self_attention": times, "lstm": times},
+    )  # fmt: skip
+    path = wmt14_project / places.LAYERS_CIRCUMSTANCES
+    circumstances.write(path, layers)
     assert render(wmt14_project).returncode == 0
     index, companion = (
         (wmt14_project / "reports" / name).read_text()
@@ -155,18 +174,19 @@ def test_times_and_what_is_reckoned_from_them_are_circumstances(wmt14_project: P
     assert not list((wmt14_project / "reports/figures").glob("*wall*"))
     path.write_text("{}")
     done = render(wmt14_project)
-    assert re.fullmatch(r"ProfileError: circumstances/profile_layers\.json: .*\n", done.stderr)
+    assert re.fullmatch(r"DataError: circumstances/profile_layers\.json: .*\n", done.stderr)
 
 
 def test_text_from_data_is_escaped(
-    project: Project, toy: dict[str, Any], scores_file: Maker
+    project: Project, toy: dict[str, Any], scores_file: Maker, trained: TrainCircumstances
 ) -> None:
     corpus = f"corpus {SCRIPT}"
     toy["catalogue"]["corpora"][corpus] = toy["catalogue"]["corpora"]["toy-test"]
     toy["tasks"]["en-de"]["text"]["tests"]["test"] = corpus
     folder = project(toy, {"en-de.base": scores_file("en-de.base", corpus, 40, 50.0)})
     (folder / "outputs/en-de.base/test.hypotheses").write_text(f"{SCRIPT}\n" * 40, encoding="utf-8")
-    (folder / "circumstances/en-de.base.train.json").write_text(json.dumps({SCRIPT: SCRIPT}))
+    named = replace(trained, host=SCRIPT, versions={SCRIPT: SCRIPT})
+    circumstances.write(folder / places.train_circumstances("en-de.base"), named)
     assert render(folder).returncode == 0
     for name in ("index.html", "circumstances.html"):
         text = (folder / "reports" / name).read_text(encoding="utf-8")
@@ -212,7 +232,7 @@ def test_a_broken_score_file_is_one_line_and_leaves_the_old_report(wmt14_project
     done = render(wmt14_project)
     assert done.returncode == 1
     assert re.fullmatch(
-        r"ScoreError: scores/en-de\.base\.json: not a score file .*"
+        r"ScoreError: scores/en-de\.base\.json: not JSON .*"
         r"dvc repro -f score@en-de\.base\.\n",
         done.stderr,
     )

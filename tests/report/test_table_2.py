@@ -11,10 +11,10 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
+from aiayn.records.scores import read
 from aiayn.records.text import Manifest
 from aiayn.report.comparison import Comparison, Scores, compare
 from aiayn.report.records import FIELDS, records
-from aiayn.report.results import read_scores
 from aiayn.report.table_2 import table_2
 from aiayn.report.verdict import Verdict
 
@@ -31,7 +31,7 @@ def scored(folder: Path, config: Config, pairs: int, make: Callable[..., dict[st
         corpus = config.task(config.run(run).task).text.tests["test"]
         path = folder / f"{run}.json"
         path.write_text(json.dumps(make(run, corpus, pairs, value)), encoding="utf-8")
-        result[run] = read_scores(path)
+        result[run] = read(path).splits
     return result
 
 

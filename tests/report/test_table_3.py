@@ -100,7 +100,7 @@ def cost(parameters: int) -> dict[str, Any]:
     sides = {"source": 1, "target": 1}
     return {
         "vocabulary": 100, "parameters": parameters, "forward_flops": sides,
-        "training_flops": sides,
+        "training_flops": sides, "pair_flops": {"forward": 1, "training": 3},
     }  # fmt: skip
 
 

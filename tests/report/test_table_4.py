@@ -14,10 +14,10 @@ import pytest
 from aiayn.config import Config
 from aiayn.errors import DataError
 from aiayn.paper import PAPER
+from aiayn.records.scores import read
 from aiayn.records.text import RAW, Manifest, Part, Split
 from aiayn.report.comparison import Scores
 from aiayn.report.parses import read_parses
-from aiayn.report.results import read_scores
 from aiayn.report.section import Section
 from aiayn.report.table_4 import MEASURES, table_4
 from aiayn.report.tables import csv_text, latex, markdown
@@ -67,7 +67,11 @@ def wsj(wmt14: dict[str, Any]) -> dict[str, Any]:
 def scored(folder: Path, f1: float, pairs: int = 2416, corpus: str = "wsj-23") -> Scores:
     """Scores of the parsing runs, through files; the translations were not run."""
     entry = {
-        "set": {"corpora": [corpus], "pairs": pairs, "sha256": {"trees": "5a" * 32}},
+        "set": {
+            "corpora": {corpus: {"pairs": pairs}},
+            "pairs": pairs,
+            "sha256": {"trees": "5a" * 32},
+        },
         "counts": {"sentences": pairs, "repaired": 17, "skipped": 1},
         "lengths": {"1-10": {"sentences": 9, "f1": 95.5}, "61+": {"sentences": 2, "f1": 70.25}},
     }
@@ -76,10 +80,11 @@ def scored(folder: Path, f1: float, pairs: int = 2416, corpus: str = "wsj-23") -
         for n, name in enumerate(MEASURES)
     }
     path = folder / f"{RUN}.json"
-    path.write_text(json.dumps({"splits": {"test": entry}}))
+    about = {"run": RUN, "task": "parsing", "model": "parser"}
+    path.write_text(json.dumps({**about, "splits": {"test": entry}}))
     return {
-        RUN: read_scores(path),
-        "parsing-semi.parser": read_scores(path),
+        RUN: read(path).splits,
+        "parsing-semi.parser": read(path).splits,
         "en-de.base": None,
     }
 
@@ -198,20 +203,18 @@ SENTENCES = {
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[Path, Path]:
-    text, outputs = tmp_path / "text", tmp_path / "outputs"
+def files(tmp_path: Path) -> Path:
+    text, outputs = tmp_path / "data/text", tmp_path / "outputs"
     for name, lines in SENTENCES.items():
         folder = outputs / RUN if name.endswith("hypotheses") else text / "parsing"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
-    return text, outputs
+    return tmp_path
 
 
-def test_parses_are_chosen_and_drawn(
-    load: Load, wsj: dict[str, Any], files: tuple[Path, Path]
-) -> None:
+def test_parses_are_chosen_and_drawn(load: Load, wsj: dict[str, Any], files: Path) -> None:
     config = load(wsj)
-    parses = read_parses(config, *files)
+    parses = read_parses(config, files)
     assert [(p.number, p.repaired) for p in parses[RUN]] == [(1, False), (2, False), (3, True)]
     figures = table_4(PAPER, config, {}, {}, parses).figures
     assert [figure.name for figure in figures] == [f"tree_parsing_parser_{n}" for n in (1, 2, 3)]
@@ -224,7 +227,7 @@ def test_parses_are_chosen_and_drawn(
     assert figures[2].records[1]["bracketing"] == "(TOP (PRP He) (VBZ sings) (, ,))"
 
 
-def test_files_of_unequal_length(load: Load, wsj: dict[str, Any], files: tuple[Path, Path]) -> None:
-    (files[1] / RUN / "test.hypotheses").write_text("(S\n")
+def test_files_of_unequal_length(load: Load, wsj: dict[str, Any], files: Path) -> None:
+    (files / "outputs" / RUN / "test.hypotheses").write_text("(S\n")
     with pytest.raises(DataError, match=r"test.source has 4 lines.*hypotheses has 1 lines"):
-        read_parses(load(wsj), *files)
+        read_parses(load(wsj), files)

@@ -119,6 +119,7 @@ def _cost(parameters: int) -> Json:
         "parameters": parameters,
         "forward_flops": {"source": 1_000_001, "target": 2_345_678},
         "training_flops": {"source": 3_000_003, "target": 7_037_034},
+        "pair_flops": {"forward": 100_370_370, "training": 301_111_110},
     }
 
 

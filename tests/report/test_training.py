@@ -9,11 +9,19 @@ import matplotlib
 import pytest
 
 from aiayn.config import Config
+from aiayn.records.history import History, Line
 from aiayn.report.page import inline
-from aiayn.report.results import History
 from aiayn.report.training import POINTS, training_curves
 
-HISTORY = History((10, 20, 30), (1e-4, 2e-4, 1.5e-4), (6.5, 5.5, 4.75), (20, 30), (150.0, 60.0))
+
+def line(step: int, rate: float, loss: float, perplexity: float | None = None) -> Line:
+    return Line(
+        step=step, epoch=1.0, tokens=100 * step, learning_rate=rate, loss=loss,
+        dev_perplexity=perplexity,
+    )  # fmt: skip
+
+
+HISTORY = History((line(10, 1e-4, 6.5), line(20, 2e-4, 5.5, 150.0), line(30, 1.5e-4, 4.75, 60.0)))
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -56,8 +64,7 @@ def test_variations_are_grey_and_share_one_name_in_the_legend(
 
 
 def test_long_curves_are_thinned_to_their_end(config: Config) -> None:
-    steps = tuple(range(1, 5001))
-    long = History(steps, (1e-4,) * 5000, tuple(5 + n % 7 for n in steps), (), ())
+    long = History(tuple(line(n, 1e-4, 5 + n % 7) for n in range(1, 5001)))
     (figure,) = training_curves(config, {"en-de.base": long})
     longest = max(
         len(re.findall("[ML]", path.get("d") or ""))
@@ -80,7 +87,7 @@ def test_the_same_history_gives_the_same_bytes_whatever_the_readers_settings(
 
 
 def test_another_history_gives_another_curve(config: Config) -> None:
-    other = History(HISTORY.step, HISTORY.learning_rate, (6.5, 5.5, 4.0), (20, 30), (150.0, 60.0))
+    other = History((*HISTORY.lines[:2], line(30, 1.5e-4, 4.0, 60.0)))
     (first,) = training_curves(config, {"en-de.base": HISTORY})
     (second,) = training_curves(config, {"en-de.base": other})
     assert first.svg != second.svg
@@ -91,7 +98,7 @@ def test_without_a_history_there_is_no_figure(config: Config) -> None:
 
 
 def test_a_run_that_was_never_validated_is_drawn(config: Config) -> None:
-    short = History((10,), (1e-4,), (6.5,), (), ())
+    short = History((line(10, 1e-4, 6.5),))
     (figure,) = training_curves(config, {"en-de.base": short})
     assert [line["dev_perplexity"] for line in figure.records] == [""]
 

@@ -70,6 +70,7 @@ import torch
 from aiayn.compute.device import Device
 from aiayn.compute.processes import Processes, join_processes
 from aiayn.errors import one_line_errors
+from aiayn.records import history
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
 from aiayn.training.trainer import Trainer
@@ -101,7 +102,7 @@ def train(scratch, columns, settings, on_step, on_write):
         trainer.step, os.fsync = watched_step, watched_fsync
         outcome = fit(trainer, Path(scratch.format(rank=processes.rank)))
         if processes.is_first:
-            Path(scratch.format(rank=0), "history.csv").write_text(outcome.history_csv())
+            Path(scratch.format(rank=0), "history.csv").write_text(history.content(outcome.curve))
 
 # what a first step imports, the children need not
 Trainer(

@@ -15,8 +15,9 @@ import pytest
 import torch
 
 from aiayn.errors import CheckpointError, TrainingError
-from aiayn.model.checkpoints import checkpoints, load_tensors
-from aiayn.training.loop import RESUME, Terminated, fit
+from aiayn.model.checkpoints import load_tensors, load_weights
+from aiayn.records import history, places
+from aiayn.training.loop import Terminated, fit
 from aiayn.training.trainer import Trainer
 
 Make = Callable[..., Trainer]
@@ -25,8 +26,8 @@ Together = Callable[..., list[tuple[int, str]]]
 
 def everything(scratch: Path) -> dict[str, bytes]:
     """Weights by file; the seconds in the resume state differ, so that is compared by its tensors."""
-    files = {path.name: path.read_bytes() for path in checkpoints(scratch)}
-    tensors, metadata = load_tensors(scratch / RESUME)
+    files = {path.name: path.read_bytes() for path in places.saved_checkpoints(scratch)}
+    tensors, metadata = load_tensors(places.resume(scratch))
     state = b"".join(tensors[name].numpy().tobytes() for name in sorted(tensors))
     return {**files, "state": state, "history": repr(metadata["extra"]["history"]).encode()}
 
@@ -47,7 +48,7 @@ def test_history(make_trainer: Make, scratch: Path) -> None:
     seen: list[tuple[int, Mapping[str, float]]] = []
     trainer = make_trainer(steps=9)
     outcome = fit(trainer, scratch, lambda step, metrics: seen.append((step, metrics)))
-    rows = list(csv.DictReader(io.StringIO(outcome.history_csv())))
+    rows = list(csv.DictReader(io.StringIO(history.content(outcome.curve))))
     assert [row["step"] for row in rows] == ["2", "4", "6", "8", "9"]
     assert [row["step"] for row in rows if row["dev_loss"]] == ["4", "8", "9"]
     assert int(rows[-1]["tokens"]) == trainer.tokens
@@ -60,7 +61,7 @@ def test_history(make_trainer: Make, scratch: Path) -> None:
 
 def test_the_last_checkpoints_are_kept(make_trainer: Make, scratch: Path) -> None:
     fit(make_trainer(steps=10, average=3), scratch)
-    steps = [load_tensors(path)[1]["step"] for path in checkpoints(scratch)]
+    steps = [load_weights(path)[1].step for path in places.saved_checkpoints(scratch)]
     assert steps == [6, 9, 10]
 
 
@@ -106,7 +107,7 @@ def test_kill_9_at_ten_random_moments(train_together: Together, tmp_path: Path) 
         assert ended[0][0] == -signal.SIGKILL
         starts += 1
     assert train_together(tmp_path / "parts", columns=columns) == [(0, ANY)]
-    assert load_tensors(tmp_path / "parts" / RESUME)[1]["extra"]["starts"] > 5
+    assert load_tensors(places.resume(tmp_path / "parts"))[1]["extra"]["starts"] > 5
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 
 
@@ -125,10 +126,10 @@ def test_a_scratch_that_was_deleted_halfway(make_trainer: Make, scratch: Path) -
     it says so."""
     fit(make_trainer(average=3), scratch)
     whole = everything(scratch)
-    checkpoints(scratch)[0].unlink()
+    places.saved_checkpoints(scratch)[0].unlink()
     with pytest.raises(CheckpointError, match="step-0000003.safetensors: not there, but .* step 8"):
         fit(make_trainer(average=3), scratch)
-    (scratch / RESUME).unlink()
+    places.resume(scratch).unlink()
     assert fit(make_trainer(average=3), scratch).starts == 1
     assert everything(scratch) == whole
 
@@ -139,6 +140,6 @@ def test_divergence_is_one_clear_line(make_trainer: Make, scratch: Path) -> None
         TrainingError, match="training diverged. Lower training.learning_rate_scale"
     ):
         fit(trainer, scratch)
-    for path in checkpoints(scratch):
+    for path in places.saved_checkpoints(scratch):
         tensors, _ = load_tensors(path)
         assert all(tensor.isfinite().all() for tensor in tensors.values())

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.model.checkpoints import checkpoints, load_tensors
-from aiayn.training.loop import RESUME
+from aiayn.model.checkpoints import load_tensors
+from aiayn.records import places
 
 Together = Callable[..., list[tuple[int, str]]]
 
 
 def everything(scratch: Path) -> dict[str, bytes]:
     """Weights by file, the tensors to go on from, history; seconds are no part of it."""
-    files = {path.name: path.read_bytes() for path in checkpoints(scratch)}
-    tensors, metadata = load_tensors(scratch / RESUME)
+    files = {path.name: path.read_bytes() for path in places.saved_checkpoints(scratch)}
+    tensors, metadata = load_tensors(places.resume(scratch))
     state = b"".join(tensors[name].numpy().tobytes() for name in sorted(tensors))
     return {**files, "state": state, "history": repr(metadata["extra"]["history"]).encode()}
 

@@ -3,40 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from aiayn.compute.device import Device
 from aiayn.config import Decoding
 from aiayn.decoding.beam import beam_search
-from aiayn.errors import DataError
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import END, Bpe
-
-
-def read_sentences(path: Path) -> list[str]:
-    """The lines of a file, without their ends; only a newline ends a line.
-
-    Raises:
-        DataError: the file is missing or is not UTF-8.
-    """
-    try:
-        text = path.read_bytes().decode()
-    except FileNotFoundError as error:
-        raise DataError(
-            f"{path}: not there. Run the stage that writes it: dvc repro download"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path}: not UTF-8 at byte {error.start}. Make it again: dvc repro download"
-        ) from error
-    return text.removesuffix("\n").split("\n") if text else []
-
-
-def write_sentences(path: Path, sentences: Sequence[str]) -> None:
-    """One a line."""
-    path.write_text(
-        "".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8", newline=""
-    )
 
 
 def translate(

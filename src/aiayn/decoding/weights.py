@@ -7,8 +7,9 @@ from pathlib import Path
 from aiayn.compute.device import Device
 from aiayn.config import Model
 from aiayn.errors import CheckpointError
-from aiayn.model.checkpoints import AVERAGED, checkpoints, load_tensors
+from aiayn.model.checkpoints import load_weights
 from aiayn.model.transformer import Transformer
+from aiayn.records import places
 
 
 def weights_for(split: str, folder: Path) -> Path:
@@ -18,12 +19,12 @@ def weights_for(split: str, folder: Path) -> Path:
     Raises:
         CheckpointError: there is no checkpoint.
     """
-    if split != "dev":
-        return folder / AVERAGED
-    saved = checkpoints(folder / "checkpoints")
+    if split != places.DEV:
+        return places.averaged(folder)
+    saved = places.saved_checkpoints(places.checkpoints(folder))
     if not saved:
         raise CheckpointError(
-            f"{folder / 'checkpoints'}: there are no weights. Train first: "
+            f"{places.checkpoints(folder)}: there are no weights. Train first: "
             f"dvc repro train@{folder.name}"
         )
     return saved[-1]
@@ -35,8 +36,8 @@ def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Trans
     Raises:
         CheckpointError: the weights are missing, damaged, or of a model of another shape.
     """
-    tensors, metadata = load_tensors(path)
-    model = Transformer(row, vocabulary, max_length=metadata["max_length"])
+    tensors, weights = load_weights(path)
+    model = Transformer(row, vocabulary, max_length=weights.max_length)
     own = model.state_dict()
     for name in sorted(own.keys() | tensors.keys()):
         wanted = tuple(own[name].shape) if name in own else None

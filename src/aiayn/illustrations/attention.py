@@ -14,13 +14,14 @@ from aiayn.model.attention import KeysValues, MultiHeadAttention, attention_weig
 from aiayn.model.layers import EncoderLayer
 from aiayn.model.masks import may_attend_to_earlier
 from aiayn.model.transformer import Transformer
+from aiayn.records.illustrations import KINDS, AttentionMaps
 from aiayn.tokens.bpe import END, START, Bpe
 
 DECIMALS = 4
 
 
 @dataclass(frozen=True)
-class AttentionMaps:
+class AttentionWeights:
     """Attention weights of one sentence, (N, H, queries, keys) for each kind of attention.
 
     Encoder self-attention has S queries and S keys, decoder self-attention T and T, attention of
@@ -40,7 +41,7 @@ class AttentionMaps:
 @torch.inference_mode()
 def attention_maps(
     model: Transformer, source: Sequence[int], target: Sequence[int]
-) -> AttentionMaps:
+) -> AttentionWeights:
     """The weights with which `model` reads `source` and, given what it has written, `target`.
 
     Args:
@@ -61,7 +62,7 @@ def attention_maps(
             ],
         }
         model.states(torch.tensor([source], device=device), torch.tensor([target], device=device))
-    return AttentionMaps(
+    return AttentionWeights(
         **{
             kind: torch.cat([call for layer in layers for call in layer]).cpu().float()
             for kind, layers in weights.items()
@@ -99,21 +100,25 @@ def _recorded(attention: MultiHeadAttention) -> Iterator[list[Tensor]]:
         del attention.attend
 
 
-def sentence_maps(model: Transformer, bpe: Bpe, sentence: str, translation: str) -> dict[str, Any]:
-    """Maps of one sentence and its translation, ready for JSON.
+def sentence_maps(
+    model: Transformer, bpe: Bpe, sentence: str, translation: str, *, run: str, task: str
+) -> AttentionMaps:
+    """Maps of one sentence and its translation by the model of a run.
 
     Queries of the decoder are named by the piece that was read last, so the first is the start
     symbol.
     """
     source, target = [*bpe.encode([sentence])[0], END], [START, *bpe.encode([translation])[0]]
     maps = attention_maps(model, source, target)
-    return {
-        "sentence": sentence,
-        "translation": translation,
-        "source": bpe.pieces(source),
-        "target": bpe.pieces(target),
-        "maps": {kind: _rounded(weights) for kind, weights in maps.by_kind.items()},
-    }
+    return AttentionMaps(
+        run=run,
+        task=task,
+        sentence=sentence,
+        translation=translation,
+        source=tuple(bpe.pieces(source)),
+        target=tuple(bpe.pieces(target)),
+        maps={kind: _rounded(weights) for kind, weights in maps.by_kind.items()},
+    )
 
 
 def head_statistics(
@@ -129,7 +134,7 @@ def head_statistics(
         pairs: source and target ids as in `attention_maps`.
     """
     all_maps = [attention_maps(model, source, target).by_kind for source, target in pairs]
-    for kind in ("encoder", "decoder", "cross"):
+    for kind in KINDS:
         queries = sum(maps[kind].shape[2] for maps in all_maps)
         entropy_LH = sum(_entropy_LHT(maps[kind]).sum(dim=2) for maps in all_maps) / queries
         distance_LH = sum(_distance_LHT(maps[kind]).sum(dim=2) for maps in all_maps) / queries

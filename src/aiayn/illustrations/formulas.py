@@ -5,7 +5,7 @@ Every number comes from the code that trains, never from the formula written a s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import torch
 
@@ -14,7 +14,7 @@ from aiayn.model.positions import sinusoids
 from aiayn.training.loss import smoothed_cross_entropy
 from aiayn.training.schedule import learning_rate
 
-Line = dict[str, int | float]
+Line = Mapping[str, int | float]
 
 D_MODEL, POSITIONS, COMPARED_POSITIONS = 64, 80, 40  # small enough to be seen
 MASKED_POSITIONS = 12
@@ -85,6 +85,17 @@ def smoothing_penalty() -> Iterator[Line]:
             probabilities[0, RIGHT_PIECE] = confidence
             loss = _loss(probabilities.log(), eps_ls).item()
             yield {"eps_ls": eps_ls, "confidence": confidence, "loss": round(loss, 4)}
+
+
+FORMULAS: Mapping[str, Callable[[], Iterable[Line]]] = {
+    "positions": positions,
+    "similarity": similarity,
+    "subsequent_mask": subsequent_mask,
+    "learning_rates": learning_rates,
+    "smoothed_targets": smoothed_targets,
+    "smoothing_penalty": smoothing_penalty,
+}
+"""By the name of their table."""
 
 
 def _loss(logits_1P: torch.Tensor, eps_ls: float) -> torch.Tensor:

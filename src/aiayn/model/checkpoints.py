@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,11 @@ from torch import Tensor
 
 from aiayn.errors import CheckpointError
 from aiayn.files import write_atomically
+from aiayn.records import checkpoints
+from aiayn.records.checkpoints import Weights
 
 # one entry, because safetensors writes several in no fixed order
 METADATA = "aiayn"
-AVERAGED = "averaged.safetensors"
-
-
-def checkpoint_name(step: int) -> str:
-    """File name of the weights after `step` steps; names sort by step."""
-    return f"step-{step:07d}.safetensors"
-
-
-def checkpoints(folder: Path) -> list[Path]:
-    """Weights in a folder, oldest first."""
-    return sorted(folder.glob("step-*.safetensors"))
 
 
 def kept_steps(step: int, *, last: int, every: int, keep: int) -> list[int]:
@@ -44,35 +36,57 @@ def kept_steps(step: int, *, last: int, every: int, keep: int) -> list[int]:
     return saved[-keep:]
 
 
+def save_weights(path: Path, tensors: Mapping[str, Tensor], weights: Weights) -> None:
+    """Write a model's weights, and what they are, atomically."""
+    _save(path, tensors, checkpoints.content(weights))
+
+
+def load_weights(path: Path) -> tuple[dict[str, Tensor], Weights]:
+    """What `save_weights` wrote.
+
+    Raises:
+        CheckpointError: missing, damaged, or not ours.
+    """
+    tensors, metadata = _load(path)
+    return tensors, checkpoints.parse(metadata, path)
+
+
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
     """Write tensors and JSON-able metadata atomically."""
-    flat = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_atomically(path, save(flat, {METADATA: json.dumps(metadata, sort_keys=True)}))
+    _save(path, tensors, json.dumps(metadata, sort_keys=True))
 
 
-def load_tensors(path: Path, device: str = "cpu") -> tuple[dict[str, Tensor], dict[str, Any]]:
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], Any]:
     """Tensors and metadata of a file that `save_tensors` wrote.
 
     Raises:
         CheckpointError: missing, damaged, or not ours.
     """
+    tensors, metadata = _load(path)
+    return tensors, json.loads(metadata)
+
+
+def _save(path: Path, tensors: Mapping[str, Tensor], metadata: str) -> None:
+    flat = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, save(flat, {METADATA: metadata}))
+
+
+def _load(path: Path) -> tuple[dict[str, Tensor], str]:
     try:
-        with safe_open(path, framework="pt", device=device) as file:
-            metadata = json.loads((file.metadata() or {})[METADATA])
+        with safe_open(path, framework="pt", device="cpu") as file:
+            metadata: str = (file.metadata() or {})[METADATA]
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except FileNotFoundError as error:
         raise CheckpointError(
             f"{path}: there are no weights. Train first: dvc repro train@RUN"
         ) from error
     except (SafetensorError, KeyError, ValueError) as error:
-        raise CheckpointError(
-            f"{path}: damaged, or not a checkpoint of this project ({error}). "
-            "Delete it and train again."
-        ) from error
+        what = f"damaged, or not a checkpoint of this project ({error})."
+        raise checkpoints.complaint(path, what) from error
 
 
-def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The mean of each tensor over several checkpoints, and metadata that names their steps.
+def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], Weights]:
+    """The mean of each tensor over several checkpoints, and what it is of.
 
     Sums in float64, so that the mean does not depend on how the checkpoints are ordered.
 
@@ -86,28 +100,27 @@ def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], dict[str, Any]]:
             "there are no checkpoints to average. Train first: dvc repro train@RUN"
         )
     sums: dict[str, Tensor] = {}
-    steps = []
-    metadata: dict[str, Any] = {}
+    held: list[Weights] = []
     for path in paths:
-        tensors, metadata = load_tensors(path)
-        steps.append(int(metadata["step"]))
+        tensors, weights = load_weights(path)
+        held.append(weights)
         if sums and {n: t.shape for n, t in tensors.items()} != {
             n: t.shape for n, t in sums.items()
         }:
             raise CheckpointError(f"{path}: another model than {paths[0]}. Train again.")
         for name, tensor in tensors.items():
             sums[name] = sums.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()
-    model = metadata["model"]
+    model, steps = held[-1].model, tuple(weights.step for weights in held)
     wanted = kept_steps(
         model["steps"], last=model["steps"], every=model["checkpoint_steps"], keep=model["average"]
     )
-    if steps != wanted:
+    if steps != tuple(wanted):
         raise CheckpointError(
             f"{paths[0].parent}: holds the weights of steps {_listed(steps)}, but the average is "
-            f"over {_listed(wanted)}. Train again: dvc repro -f train@{metadata['run']}"
+            f"over {_listed(wanted)}. Train again: dvc repro -f train@{held[-1].run}"
         )
     mean = {name: (total / len(paths)).float() for name, total in sums.items()}
-    return mean, {**metadata, "step": steps[-1], "averaged_steps": steps}
+    return mean, replace(held[-1], averaged_steps=steps)
 
 
 def _listed(steps: Sequence[int]) -> str:

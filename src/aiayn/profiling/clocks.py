@@ -13,11 +13,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from aiayn.compute.device import Device
+from aiayn.records.circumstances import LayerTimes
 
 REPEATS = 3
 
 
-def clock(layer: nn.Module, x_BND: Tensor, device: Device) -> dict[str, float | int]:
+def clock(layer: nn.Module, x_BND: Tensor, device: Device) -> LayerTimes:
     """Best seconds of REPEATS after a warm-up, and peak bytes: forward, and forward and backward.
 
     The bytes are those of the tensors alive at once that the layer's operators made: weights,
@@ -32,14 +33,22 @@ def clock(layer: nn.Module, x_BND: Tensor, device: Device) -> dict[str, float | 
         layer.zero_grad(set_to_none=True)
         layer(x_BND).sum().backward()
 
-    measured: dict[str, float | int] = {}
-    for name, run in (("forward", forward), ("training", training)):
-        measured[f"{name}_seconds"] = _best(run, device)
+    def measured(run: Callable[[], None]) -> tuple[float, int]:
+        seconds = _best(run, device)
         layer.zero_grad(set_to_none=True)
         with LiveBytes() as live:
             run()
-        measured[f"{name}_bytes"] = live.peak
-    return measured
+        return seconds, live.peak
+
+    forward_seconds, forward_bytes = measured(forward)
+    training_seconds, training_bytes = measured(training)
+    return LayerTimes(
+        n=x_BND.shape[1],
+        forward_seconds=forward_seconds,
+        forward_bytes=forward_bytes,
+        training_seconds=training_seconds,
+        training_bytes=training_bytes,
+    )
 
 
 def _best(run: Callable[[], None], device: Device) -> float:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aiayn.records.profiles import Fitted
+
 DECIMALS = 6  # of what is written to files: the last bits differ between linear algebra libraries
 
 
@@ -17,12 +19,12 @@ class Coefficient:
     value: float
     standard_error: float
 
-    def to_json(self) -> dict[str, float]:
+    def as_written(self) -> Fitted:
         """Rounded, without a negative zero."""
-        return {
-            "value": round(self.value, DECIMALS) + 0.0,
-            "standard_error": round(self.standard_error, DECIMALS) + 0.0,
-        }
+        return Fitted(
+            value=round(self.value, DECIMALS) + 0.0,
+            standard_error=round(self.standard_error, DECIMALS) + 0.0,
+        )
 
 
 def exponents(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from itertools import islice
-from typing import Any
 
 import torch
 
 from aiayn.compute.device import Device
-from aiayn.config import LayerSizes, Profiling
+from aiayn.config import LayerSizes as FixedSizes
+from aiayn.config import Profiling
 from aiayn.errors import ProfileError
 from aiayn.profiling.chains import longest_chain
 from aiayn.profiling.clocks import clock
@@ -18,7 +18,19 @@ from aiayn.profiling.counting import count_with_fvcore, count_with_torch
 from aiayn.profiling.growth import exponents, line
 from aiayn.profiling.layer_types import LAYER_TYPES, LayerType, Sizes
 from aiayn.profiling.reachability import path_length, stacked
-from aiayn.profiling.stacks import STACKS
+from aiayn.profiling.stacks import STACKS, Stack
+from aiayn.records.circumstances import LayerTimes
+from aiayn.records.profiles import (
+    Chain,
+    Counted,
+    Counts,
+    Exponent,
+    Fitted,
+    LayerSizes,
+    LayersProfile,
+    PathPoint,
+    Paths,
+)
 
 # fvcore's tracer cannot shape a convolution without data, torch's counter sees nothing in the CPU's
 # fused attention and LSTM
@@ -26,35 +38,37 @@ COUNTED_ON_CPU = frozenset({"convolutional", "dilated", "separable"})
 MAP_POSITIONS, MAP_LAYERS = 16, 3
 HEADS = 2  # of the stacks: reach does not depend on it
 
-Json = dict[str, Any]
 
-
-def profile_layers(spec: Profiling) -> Json:
+def profile_layers(spec: Profiling) -> LayersProfile:
     """Everything that is the same on every machine.
 
     Raises:
         ProfileError: an operator nobody can count, or counters that disagree.
     """
-    return {
-        "heads": spec.heads,
-        "fixed": asdict(spec.fixed),
-        "counts": {name: _counts(name, kind, spec) for name, kind in LAYER_TYPES.items()},
-        "chains": {name: _chains(kind, spec) for name, kind in LAYER_TYPES.items()},
-        "paths": _paths(spec),
-        "maps": _maps(spec),
-    }
+    sizes = _map_sizes(spec)
+    return LayersProfile(
+        heads=spec.heads,
+        fixed=LayerSizes(**asdict(spec.fixed)),
+        counts={name: _counts(name, kind, spec) for name, kind in LAYER_TYPES.items()},
+        chains={name: _chains(kind, spec) for name, kind in LAYER_TYPES.items()},
+        paths={name: _paths(kind, spec) for name, kind in STACKS.items()},
+        map_sizes={"k": sizes.k, "r": sizes.r},
+        maps={name: _maps(kind, sizes) for name, kind in STACKS.items()},
+    )
 
 
-def clock_layers(spec: Profiling, device: Device, done: Callable[[], object]) -> Json:
+def clock_layers(
+    spec: Profiling, device: Device, done: Callable[[], object]
+) -> dict[str, dict[str, LayerTimes]]:
     """Seconds and bytes by layer type and length, on one sentence; `done` is called after each."""
     grid = spec.clocks
-    times: Json = {}
+    times: dict[str, dict[str, LayerTimes]] = {}
     for name, kind in LAYER_TYPES.items():
         times[name] = {}
         for n in grid.n:
             layer = kind.build(Sizes(n, grid.d[0], grid.k[0], grid.r[0], spec.heads))
             x_1ND = torch.randn(1, n, grid.d[0], device=device.device)
-            times[name][f"n{n}"] = {"n": n, **clock(layer.to(device.device), x_1ND, device)}
+            times[name][f"n{n}"] = clock(layer.to(device.device), x_1ND, device)
             done()
     return times
 
@@ -82,23 +96,23 @@ def count(name: str, kind: LayerType, sizes: Sizes) -> tuple[int, int]:
     return term, whole
 
 
-def _counts(name: str, kind: LayerType, spec: Profiling) -> Json:
-    points: Json = {}
+def _counts(name: str, kind: LayerType, spec: Profiling) -> Counts:
+    points: dict[str, Counted] = {}
     for sizes in _grid(kind, spec):
         term, whole = count(name, kind, sizes)
         key = "_".join(f"{letter}{value}" for letter, value in asdict(sizes).items())
-        points[key] = {**asdict(sizes), "term": term, "layer": whole}
-    return {
-        "points": points,
-        "exponents": {
-            size: {
-                part: _exponent(size, part, points.values(), spec.fixed)
-                for part in ("term", "layer")
-            }
+        points[key] = Counted(**asdict(sizes), term=term, layer=whole)
+    return Counts(
+        points=points,
+        exponents={
+            size: Exponent(
+                term=_exponent(size, "term", points.values(), spec.fixed),
+                layer=_exponent(size, "layer", points.values(), spec.fixed),
+            )
             for size in kind.exponents
         },
-        "paper": dict(kind.exponents),
-    }
+        paper=dict(kind.exponents),
+    )
 
 
 def _grid(kind: LayerType, spec: Profiling) -> Iterator[Sizes]:
@@ -117,14 +131,14 @@ def _grid(kind: LayerType, spec: Profiling) -> Iterator[Sizes]:
     yield from dict.fromkeys(points)
 
 
-def _exponent(size: str, part: str, points: Iterable[Json], fixed: LayerSizes) -> Json:
+def _exponent(size: str, part: str, points: Iterable[Counted], fixed: FixedSizes) -> Fitted:
     others = {name: value for name, value in asdict(fixed).items() if name != size}
-    chosen = [p for p in points if all(p[name] == value for name, value in others.items())]
-    fitted = exponents({size: [p[size] for p in chosen]}, [p[part] for p in chosen])
-    return fitted[size].to_json()
+    chosen = [p for p in points if all(getattr(p, n) == value for n, value in others.items())]
+    sizes, costs = ([getattr(p, name) for p in chosen] for name in (size, part))
+    return exponents({size: sizes}, costs)[size].as_written()
 
 
-def _chains(kind: LayerType, spec: Profiling) -> Json:
+def _chains(kind: LayerType, spec: Profiling) -> Chain:
     """Longest chain at each length, and the line through them."""
     grid = spec.chains
     lengths = {
@@ -134,47 +148,44 @@ def _chains(kind: LayerType, spec: Profiling) -> Json:
         for n in grid.n
     }
     intercept, slope = line(list(lengths), list(lengths.values()))
-    return {
-        "operations": {f"n{n}": chain for n, chain in lengths.items()},
-        "intercept": intercept.to_json(),
-        "slope": slope.to_json(),
-    }
+    return Chain(
+        operations={f"n{n}": chain for n, chain in lengths.items()},
+        intercept=intercept.as_written(),
+        slope=slope.as_written(),
+    )
 
 
-def _paths(spec: Profiling) -> Json:
-    """Path length of every kind of stack over its grid, and how it grows."""
+def _paths(kind: Stack, spec: Profiling) -> Paths:
+    """Path length of a kind of stack over its grid, and how it grows."""
     grid = spec.paths
-    paths: Json = {}
-    for name, kind in STACKS.items():
-        points: Json = {}
-        others: list[dict[str, int]] = [{}]
-        if kind.size:
-            others = [{kind.size: value} for value in getattr(grid, kind.size)]
-        for n in grid.n:
-            for size in others:
-                sizes = replace(Sizes(n, grid.d[0], grid.k[0], grid.r[0], HEADS), **size)
-                length = path_length(kind.relations(sizes), n)
-                key = "_".join(f"{letter}{number}" for letter, number in {"n": n, **size}.items())
-                points[key] = {"n": n, **size, "layers": length}
-        grown = {size: [of(p) for p in points.values()] for size, of in kind.grows_with.items()}
-        fitted = exponents(grown, [p["layers"] for p in points.values()])
-        paths[name] = {
-            "points": points,
-            "exponents": {size: exponent.to_json() for size, exponent in fitted.items()},
-            "paper": dict(kind.exponents),
-        }
-    return paths
+    points: dict[str, PathPoint] = {}
+    others: list[dict[str, int]] = [{}]
+    if kind.size:
+        others = [{kind.size: value} for value in getattr(grid, kind.size)]
+    for n in grid.n:
+        for size in others:
+            sizes = replace(Sizes(n, grid.d[0], grid.k[0], grid.r[0], HEADS), **size)
+            length = path_length(kind.relations(sizes), n)
+            key = "_".join(f"{letter}{number}" for letter, number in {"n": n, **size}.items())
+            points[key] = PathPoint(n=n, k=size.get("k"), r=size.get("r"), layers=length)
+    grown = {size: [of(p) for p in points.values()] for size, of in kind.grows_with.items()}
+    fitted = exponents(grown, [p.layers for p in points.values()])
+    return Paths(
+        points=points,
+        exponents={size: exponent.as_written() for size, exponent in fitted.items()},
+        paper=dict(kind.exponents),
+    )
 
 
-def _maps(spec: Profiling) -> Json:
+def _map_sizes(spec: Profiling) -> Sizes:
+    grid = spec.paths
+    return Sizes(MAP_POSITIONS, grid.d[0], grid.k[0], grid.r[0], HEADS)
+
+
+def _maps(kind: Stack, sizes: Sizes) -> dict[str, tuple[str, ...]]:
     """Which outputs depend on which inputs after one, two and three layers: rows of 0 and 1."""
-    grid, n = spec.paths, MAP_POSITIONS
-    sizes = Sizes(n, grid.d[0], grid.k[0], grid.r[0], HEADS)
-    maps: Json = {"k": sizes.k, "r": sizes.r}
-    for name, kind in STACKS.items():
-        reached = list(islice(stacked(kind.relations(sizes), n), MAP_LAYERS))
-        maps[name] = {
-            f"layers{depth}": ["".join(map(str, row)) for row in relation.int().tolist()]
-            for depth, relation in enumerate(reached, start=1)
-        }
-    return maps
+    reached = islice(stacked(kind.relations(sizes), sizes.n), MAP_LAYERS)
+    return {
+        f"layers{depth}": tuple("".join(map(str, row)) for row in relation.int().tolist())
+        for depth, relation in enumerate(reached, start=1)
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import torch
 
@@ -13,11 +12,10 @@ from aiayn.errors import ProfileError
 from aiayn.model.transformer import Transformer
 from aiayn.paper import PAPER, model_of
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
+from aiayn.records.profiles import ModelCost, ModelsProfile, PairFlops, Sides
 
 # gradients for the inputs and for the weights of a product each cost what the product did
 TRAINING_TO_FORWARD = 3
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -61,15 +59,15 @@ class ForwardFlops:
             + self.source_target * source * target
         )
 
-    def per_piece(self, length: int) -> dict[str, int]:
+    def per_piece(self, length: int) -> Sides:
         """Of each source and each target piece, both sides being `length` pieces long."""
-        return {
-            "source": self.source + self.source_squared * length,
-            "target": self.target + (self.target_squared + self.source_target) * length,
-        }
+        return Sides(
+            source=self.source + self.source_squared * length,
+            target=self.target + (self.target_squared + self.source_target) * length,
+        )
 
 
-def profile_models(config: Config) -> Json:
+def profile_models(config: Config) -> ModelsProfile:
     """Every run's model at its task's vocabulary, and every row of the paper's table 3.
 
     Raises:
@@ -77,24 +75,24 @@ def profile_models(config: Config) -> Json:
     """
     length = config.profiling.sentence_pieces
 
-    def costs(model: Model, vocabulary: int) -> Json:
+    def costs(model: Model, vocabulary: int) -> ModelCost:
         # rows that are trained differently cost the same
         shape = replace(model, P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
         return profile_model(shape, vocabulary, length, config.training.max_length)
 
-    models: Json = {}
+    models: dict[str, dict[str, ModelCost]] = {}
     for run in config.runs.values():
         vocabulary = config.task(run.task).bpe.vocabulary
         models.setdefault(run.model, {})[run.task] = costs(config.models[run.model], vocabulary)
-    return {
-        "sentence_pieces": length,
-        "models": models,
-        "paper": {row: costs(model_of(row), PAPER.vocabulary) for row in PAPER.table_3},
-    }
+    return ModelsProfile(
+        sentence_pieces=length,
+        models=models,
+        paper={row: costs(model_of(row), PAPER.vocabulary) for row in PAPER.table_3},
+    )
 
 
 @cache
-def profile_model(model: Model, vocabulary: int, length: int, table_length: int) -> Json:
+def profile_model(model: Model, vocabulary: int, length: int, table_length: int) -> ModelCost:
     """Parameters, and FLOPs of a pair of `length` pieces a side.
 
     Args:
@@ -116,10 +114,13 @@ def profile_model(model: Model, vocabulary: int, length: int, table_length: int)
             "wrong in src/aiayn/profiling/."
         )
     per_piece = formula.per_piece(length)
-    return {
-        "vocabulary": vocabulary,
-        "parameters": sum(parameter.numel() for parameter in transformer.parameters()),
-        "forward_flops": per_piece,
-        "training_flops": {side: TRAINING_TO_FORWARD * f for side, f in per_piece.items()},
-        "pair_flops": {"forward": torchs, "training": trained},
-    }
+    return ModelCost(
+        vocabulary=vocabulary,
+        parameters=sum(parameter.numel() for parameter in transformer.parameters()),
+        forward_flops=per_piece,
+        training_flops=Sides(
+            source=TRAINING_TO_FORWARD * per_piece.source,
+            target=TRAINING_TO_FORWARD * per_piece.target,
+        ),
+        pair_flops=PairFlops(forward=torchs, training=trained),
+    )

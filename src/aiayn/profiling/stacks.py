@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,11 +13,10 @@ from aiayn.layer_types.convolutional import DilatedConvolution
 from aiayn.layer_types.recurrent import Recurrence
 from aiayn.profiling.layer_types import LAYER_TYPES, Sizes
 from aiayn.profiling.reachability import dependence
+from aiayn.records.profiles import PathPoint
 
 Relations = Callable[[int], Tensor]
 """Which outputs depend on which inputs, by the layer's height in the stack, from 0."""
-
-Point = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Stack:
 
     relations: Callable[[Sizes], Relations]
     size: str | None
-    grows_with: Mapping[str, Callable[[Point], float]]
+    grows_with: Mapping[str, Callable[[PathPoint], float]]
     exponents: Mapping[str, int]
 
 
@@ -65,20 +63,19 @@ def _dependence(layer: nn.Module, sizes: Sizes) -> Tensor:
     return dependence(layer.double(), sizes.n, sizes.d)
 
 
-def _n(point: Point) -> float:
-    return float(point["n"])
+def _n(point: PathPoint) -> float:
+    return float(point.n)
+
+
+def _size(point: PathPoint) -> float:
+    assert point.size is not None, "of a stack that has a kernel or a neighbourhood"
+    return float(point.size)
 
 
 STACKS: Mapping[str, Stack] = {
     "self_attention": Stack(_alike("self_attention"), None, {"n": _n}, {"n": 0}),
     "recurrent": Stack(_steps, None, {"n": _n}, {"n": 1}),
-    "convolutional": Stack(
-        _alike("convolutional"), "k", {"n": _n, "k": lambda p: float(p["k"])}, {"n": 1, "k": -1}
-    ),
-    "dilated": Stack(
-        _dilated, "k", {"log_k_n": lambda p: math.log(p["n"], p["k"])}, {"log_k_n": 1}
-    ),
-    "restricted": Stack(
-        _alike("restricted"), "r", {"n": _n, "r": lambda p: float(p["r"])}, {"n": 1, "r": -1}
-    ),
+    "convolutional": Stack(_alike("convolutional"), "k", {"n": _n, "k": _size}, {"n": 1, "k": -1}),
+    "dilated": Stack(_dilated, "k", {"log_k_n": lambda p: math.log(p.n, _size(p))}, {"log_k_n": 1}),
+    "restricted": Stack(_alike("restricted"), "r", {"n": _n, "r": _size}, {"n": 1, "r": -1}),
 }

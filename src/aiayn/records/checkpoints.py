@@ -12,6 +12,7 @@ from aiayn.errors import CheckpointError
 from aiayn.records.json_files import parse_json, plain, shaped
 
 FORMAT = 1
+AVERAGING = ("steps", "checkpoint_steps", "average")  # what decides which weights an average has
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,11 @@ def parse(text: str, path: Path) -> Weights:
     Raises:
         CheckpointError: it is not the metadata of weights.
     """
-    return shaped(Weights, parse_json(text, path, complaint), path, complaint)
+    weights = shaped(Weights, parse_json(text, path, complaint), path, complaint)
+    for column in AVERAGING:
+        if column not in weights.model:
+            raise complaint(path, f"model.{column} is missing.")
+    return weights
 
 
 def complaint(path: Path, what: str) -> CheckpointError:

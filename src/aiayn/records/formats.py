@@ -29,4 +29,4 @@ FORMATS: Mapping[str, int] = {
 """By kind of file. A format stands among the parameters of the stages that write it, so that files
 of an older one are made again, and then whatever reads them; it is raised where a writer writes
 something else, or a reader no longer takes the former. Circumstances are not among them: no
-training is repeated for the sake of its date, so their readers take what is there."""
+training is repeated for the sake of its date, so these only grow, by fields with a default."""

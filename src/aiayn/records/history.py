@@ -73,13 +73,18 @@ class History:
         return tuple(perplexity for perplexity in held if perplexity is not None)
 
 
-def write(path: Path, history: History) -> None:
-    """Write a training curve."""
+def content(history: History) -> str:
+    """As it stands in the file."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows(map(astuple, history.lines))  # None becomes an empty cell
-    write_atomically(path, text.getvalue())
+    return text.getvalue()
+
+
+def write(path: Path, history: History) -> None:
+    """Write a training curve."""
+    write_atomically(path, content(history))
 
 
 def read(path: Path) -> History:

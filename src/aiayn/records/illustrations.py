@@ -36,7 +36,7 @@ Matrix = Sequence[Sequence[float]]
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionMaps:
-    """Who attends to whom in one sentence and its translation.
+    """Who attends to whom in one sentence and its translation by a run.
 
     `source` and `target` are pieces, the target's first being the start symbol; `maps` go by kind.
     """

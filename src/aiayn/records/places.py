@@ -40,7 +40,6 @@ REPORT_CIRCUMSTANCES = REPORTS / "circumstances.html"
 SIDES = ("source", "target")
 TREES = "trees"
 TRAIN, DEV, TEST = "train", "dev", "test"
-RESUME = "resume.safetensors"
 
 
 def text(task: str) -> Path:
@@ -114,7 +113,7 @@ def averaged(folder: Path) -> Path:
 
 
 def scratch(run: str, fingerprint: str) -> Path:
-    """Folder of a training in progress: its `checkpoint`s and RESUME, where to go on from."""
+    """Folder of a training in progress: each `checkpoint` so far, and where to `resume`."""
     return SCRATCH / f"{run}-{fingerprint[:16]}"
 
 
@@ -126,6 +125,11 @@ def scratches(run: str) -> Path:
 def progress(folder: Path) -> Path:
     """How far a training is, in its scratch folder."""
     return folder / "progress.json"
+
+
+def resume(folder: Path) -> Path:
+    """Everything that the next step of a training depends on."""
+    return folder / "resume.safetensors"
 
 
 def history(run: str) -> Path:

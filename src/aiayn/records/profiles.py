@@ -82,6 +82,7 @@ class PathPoint:
     k: int | None = None
     r: int | None = None
     layers: int
+    source: str = field(default="", compare=False)
 
     @property
     def size(self) -> int | None:

@@ -27,7 +27,7 @@ def delete(folder: Path) -> None:
     """Delete a scratch folder. The state to go on from goes first: killed halfway, what is left is
     not taken for a training.
     """
-    (folder / places.RESUME).unlink(missing_ok=True)
+    places.resume(folder).unlink(missing_ok=True)
     shutil.rmtree(folder)
 
 

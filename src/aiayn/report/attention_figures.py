@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from aiayn.errors import ScoreError
+from aiayn.records.illustrations import AttentionMaps, read_attention, read_table
+from aiayn.records.json_files import if_there
 from aiayn.report.drawing import PALETTE, drawing
 from aiayn.report.heat import heat, legend
-from aiayn.report.results import read_illustration
 from aiayn.report.section import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Matrix = Sequence[Sequence[float]]
 
 COLUMNS = 8  # heads side by side
 INCHES = 1.25  # a map's width and height
@@ -28,63 +24,37 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class AttentionMap:
-    """One kind of attention: weights by layer, head, query and key, and the pieces' texts."""
-
-    kind: str
-    queries: Sequence[str]
-    keys: Sequence[str]
-    layers: Sequence[Sequence[Matrix]]
-
-
 def attention_figures(path: Path) -> Iterator[Figure]:
     """A figure for each kind of attention in attention.json; none where that is not there.
 
     Raises:
-        ScoreError: the file is not one of the stage illustrate.
+        DataError: the file is not one of the stage illustrate.
     """
-    try:
-        data = json.loads(path.read_bytes())
-        maps = [attention_map(data, kind) for kind in KINDS]
-        about = f"{data['run']} reading “{data['sentence']}” and writing “{data['translation']}”."
-    except FileNotFoundError:
+    found = if_there(read_attention, path)
+    if found is None:
         return
-    except (ValueError, KeyError, TypeError) as error:
-        raise ScoreError(
-            f"{path}: not attention maps ({type(error).__name__}: {' '.join(str(error).split())}). "
-            "Make it again: dvc repro -f illustrate."
-        ) from error
-    for found in maps:
+    about = f"{found.run} reading “{found.sentence}” and writing “{found.translation}”."
+    for kind, title in KINDS.items():
         yield Figure(
-            name=f"attention_{found.kind}",
-            title=KINDS[found.kind],
+            name=f"attention_{kind}",
+            title=title,
             caption=f"{about} A row is a piece that attends, a column a piece attended to; a row "
             "sums to 1.",
-            svg=draw_attention(found),
-            records=list(_records(found)),
+            svg=draw_attention(found, kind),
+            records=list(_records(found, kind)),
         )
 
 
-def attention_map(data: Any, kind: str) -> AttentionMap:
-    """One of KINDS from what stands in attention.json. Raises KeyError if that is incomplete."""
-    return AttentionMap(
-        kind=kind,
-        queries=data["source" if kind == "encoder" else "target"],
-        keys=data["target" if kind == "decoder" else "source"],
-        layers=data["maps"][kind],
-    )
-
-
-def draw_attention(found: AttentionMap) -> str:
+def draw_attention(found: AttentionMaps, kind: str) -> str:
     """SVG: heads from left to right, layers from top to bottom; a layer may take several rows."""
-    heads = len(found.layers[0])
+    layers = found.layers(kind)
+    heads = len(layers[0])
     columns = min(heads, COLUMNS)
     rows_each = -(-heads // columns)
-    rows = rows_each * len(found.layers)
+    rows = rows_each * len(layers)
     with drawing(max(5.0, INCHES * columns + 0.8), INCHES * rows + 1.2) as drawn:
         grid = drawn.figure.subplots(rows, columns, squeeze=False)
-        for layer, matrices in enumerate(found.layers):
+        for layer, matrices in enumerate(layers):
             for head in range(columns * rows_each):
                 row, column = layer * rows_each + head // columns, head % columns
                 axes = grid[row, column]
@@ -93,14 +63,15 @@ def draw_attention(found: AttentionMap) -> str:
                     continue
                 heat(axes, matrices[head])
                 axes.set_title(f"layer {layer + 1}, head {head + 1}", fontsize=6.5, pad=2)
-                _name_pieces(axes, found, left=column == 0, below=row == rows - 1)
+                _name_pieces(axes, found, kind, left=column == 0, below=row == rows - 1)
         legend(drawn.figure, diverging=False)
     return drawn.svg
 
 
-def _name_pieces(axes: Axes, found: AttentionMap, *, left: bool, below: bool) -> None:
+def _name_pieces(axes: Axes, found: AttentionMaps, kind: str, *, left: bool, below: bool) -> None:
     """Pieces stand at the outer edges of the grid alone."""
-    for axis, pieces, shown in ((axes.yaxis, found.queries, left), (axes.xaxis, found.keys, below)):
+    sides = ((axes.yaxis, found.queries(kind), left), (axes.xaxis, found.keys(kind), below))
+    for axis, pieces, shown in sides:
         size = min(6.5, 70 * INCHES / len(pieces))
         names = [piece.replace("▁", " ").strip() or "␣" for piece in pieces] if shown else []
         axis.set_ticks([place + 0.5 for place in range(len(pieces))] if shown else [])
@@ -110,8 +81,9 @@ def _name_pieces(axes: Axes, found: AttentionMap, *, left: bool, below: bool) ->
         axes.spines[side].set_visible(True)
 
 
-def _records(found: AttentionMap) -> Iterator[dict[str, str]]:
-    for layer, heads in enumerate(found.layers, 1):
+def _records(found: AttentionMaps, kind: str) -> Iterator[dict[str, str]]:
+    queries, keys = found.queries(kind), found.keys(kind)
+    for layer, heads in enumerate(found.layers(kind), 1):
         for head, matrix in enumerate(heads, 1):
             for query, row in enumerate(matrix):
                 for key, weight in enumerate(row):
@@ -119,16 +91,16 @@ def _records(found: AttentionMap) -> Iterator[dict[str, str]]:
                         "layer": f"{layer}",
                         "head": f"{head}",
                         "query": f"{query}",
-                        "query_piece": found.queries[query],
+                        "query_piece": queries[query],
                         "key": f"{key}",
-                        "key_piece": found.keys[key],
+                        "key_piece": keys[key],
                         "weight": f"{weight}",
                     }
 
 
 def head_figure(path: Path) -> Iterator[Figure]:
     """Distance and entropy of every head; nothing where heads.csv is not there."""
-    lines = read_illustration(path)
+    lines = if_there(read_table, path)
     if not lines:
         return
     with drawing(6.4, 3.4) as drawn:

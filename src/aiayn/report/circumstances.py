@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import platform
 import socket
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from aiayn.records import host, places
+from aiayn.records.circumstances import facts, read_decode, read_profile, read_train
+from aiayn.records.json_files import if_there
 from aiayn.report.costs import estimates
 from aiayn.report.evidence import Evidence
-from aiayn.report.results import read_circumstances
 from aiayn.report.section import Figure
-from aiayn.report.table_1_figures import read_wall_time
+from aiayn.report.table_1_figures import wall_time
 from aiayn.report.tables import Table
 
 
@@ -38,16 +39,24 @@ def circumstances(evidence: Evidence) -> Circumstances:
     """Those of every run in params.yaml, and of the report that is being written.
 
     Raises:
-        ScoreError, ProfileError: a file is there but is not what it should be.
+        DataError: a file is there but is not what it should be.
     """
-    folder = evidence.root / "circumstances"
-    runs = {run: read_circumstances(folder, run) for run in evidence.config.runs}
+    root, runs = evidence.root, evidence.config.runs
+    trained = {run: if_there(read_train, root / places.train_circumstances(run)) for run in runs}
+    decoded = {run: if_there(read_decode, root / places.decode_circumstances(run)) for run in runs}
+    layers = if_there(read_profile, root / places.LAYERS_CIRCUMSTANCES)
     return Circumstances(
         scale=evidence.config.scale,
-        rendering=rendering(evidence.root),
-        runs=runs,
-        estimates=estimates(evidence.paper, runs),
-        wall_time=read_wall_time(folder / "profile_layers.json"),
+        rendering=rendering(root),
+        runs={
+            run: {
+                stage: facts(found) if found else {}
+                for stage, found in (("train", trained[run]), ("decode", decoded[run]))
+            }
+            for run in runs
+        },
+        estimates=estimates(evidence.paper, trained),
+        wall_time=wall_time(layers) if layers else None,
     )
 
 
@@ -56,7 +65,7 @@ def rendering(root: Path) -> Mapping[str, str]:
     return {
         "rendered": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(root),
-        "dvc.lock before this stage, sha256": digest(root / "dvc.lock"),
+        "dvc.lock before this stage, sha256": digest(root / places.LOCK),
         "machine": f"{socket.gethostname()}, {platform.machine()}, {platform.system()}",
         "python": platform.python_version(),
     }
@@ -64,14 +73,10 @@ def rendering(root: Path) -> Mapping[str, str]:
 
 def commit(root: Path) -> str:
     """The commit of `root`, and whether tracked files differ from it."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        done = subprocess.run(
-            command, cwd=root, capture_output=True, text=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
+    described = host.commit(root)
+    if described == host.UNKNOWN_COMMIT:
         return "unknown: not a git repository"
-    name, _, dirty = done.stdout.strip().partition("-")
+    name, _, dirty = described.partition("-")
     return f"{name} ({'with uncommitted changes' if dirty else 'clean'})"
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from aiayn.config import Config
 from aiayn.paper import Column, Paper, Printed
+from aiayn.records.scores import Score, SplitScores
 from aiayn.records.text import Manifest
 from aiayn.report.departures import judge_run
-from aiayn.report.results import Measured, ScoredSplit
 from aiayn.report.verdict import TOLERANCE_BLEU, Judgement
 
-Scores = Mapping[str, Mapping[str, ScoredSplit] | None]
+Scores = Mapping[str, Mapping[str, SplitScores] | None]
 """Runs by name, in the order of params.yaml, with their splits; None where a run has no scores."""
 
 
@@ -31,8 +31,8 @@ class Comparison:
     run: str
     paper: Printed
     judgement: Judgement
-    ours: Measured | None
-    sacrebleu: Measured | None
+    ours: Score | None
+    sacrebleu: Score | None
 
 
 def compare(

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
 from aiayn.paper import Cost, Paper, model_of
-from aiayn.report.profiles import ModelCost, ModelsProfile
-from aiayn.report.results import History
+from aiayn.records.circumstances import TrainCircumstances
+from aiayn.records.history import History
+from aiayn.records.places import SIDES
+from aiayn.records.profiles import ModelCost, ModelsProfile
 from aiayn.report.section import Finding, Section
 from aiayn.report.tables import EMPTY, Cell, Row, Table, power_of_ten
 from aiayn.report.verdict import Verdict
@@ -60,27 +62,26 @@ def estimate(cost: Cost, *, hours: float, devices: int, device: str) -> float | 
     return None
 
 
-def estimates(paper: Paper, facts: Mapping[str, Mapping[str, Mapping[str, str]]]) -> Table:
+def estimates(paper: Paper, trained: Mapping[str, TrainCircumstances | None]) -> Table:
     """The paper's method for our runs. It goes by the clock, so it is a circumstance, no result.
 
     Args:
-        facts: what `read_circumstances` gives, by run.
+        trained: the circumstances of each run, None of one that was not trained.
     """
     rows = []
-    for run, stages in facts.items():
-        train = stages.get("train", {})
-        if not {"seconds", "processes", "device"} <= train.keys():
+    for run, train in trained.items():
+        if train is None:
             rows.append(Row((Cell(run), Cell("not run", tone="quiet", span=3))))
             continue
-        hours = float(train["seconds"]) / SECONDS_AN_HOUR
+        hours = train.seconds / SECONDS_AN_HOUR
         flops = estimate(
             paper.table_2_cost,
             hours=hours,
-            devices=int(train["processes"]),
-            device=train["device"],
+            devices=train.processes,
+            device=train.device,
         )
         text = rounded(flops) if flops is not None else "not applicable"
-        device = Cell(train["device"], detail=f"processes: {train['processes']}")
+        device = Cell(train.device, detail=f"processes: {train.processes}")
         rows.append(
             Row(
                 (
@@ -105,7 +106,8 @@ def estimates(paper: Paper, facts: Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
 def _flops(model: ModelCost, pieces_a_side: float) -> float:
-    return sum(model.training_flops.values()) * pieces_a_side
+    flops = model.training_flops
+    return (flops.source + flops.target) * pieces_a_side
 
 
 def rounded(flops: float) -> str:
@@ -230,9 +232,12 @@ def _pieces(models: ModelsProfile) -> Table:
     rows = []
     for name, cost in named:
         cells = [
-            Cell(f"{getattr(cost, kind)[side]:,}", sources=(f"{cost.source}.{kind}.{side}",))
-            for kind in ("forward_flops", "training_flops")
-            for side in ("source", "target")
+            Cell(f"{getattr(flops, side):,}", sources=(f"{cost.source}.{kind}.{side}",))
+            for kind, flops in (
+                ("forward_flops", cost.forward_flops),
+                ("training_flops", cost.training_flops),
+            )
+            for side in SIDES
         ]
         rows.append(Row((Cell(name), Cell(f"{cost.vocabulary:,}"), *cells)))
     return Table(
@@ -293,8 +298,8 @@ def _records(models: ModelsProfile | None) -> list[dict[str, str]]:
                 FIELDS,
                 (
                     origin, name, task, str(cost.vocabulary), str(cost.parameters),
-                    *(str(cost.forward_flops[side]) for side in ("source", "target")),
-                    *(str(cost.training_flops[side]) for side in ("source", "target")),
+                    *(str(getattr(cost.forward_flops, side)) for side in SIDES),
+                    *(str(getattr(cost.training_flops, side)) for side in SIDES),
                 ),
                 strict=True,
             )

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 from aiayn.config import Config
 from aiayn.paper import EvaluationSet, Recipe, Requirement, TrainingText
 from aiayn.paper.corpora import COUNT_TOLERANCE
+from aiayn.records import places
+from aiayn.records.scores import SplitScores, TestSet
 from aiayn.records.text import RAW, Manifest
-from aiayn.report.results import ScoredSplit
 from aiayn.report.verdict import Judgement, judge
 
 
@@ -22,7 +23,7 @@ def judge_run(
     recipe: Recipe,
     config: Config,
     run: str,
-    scored: ScoredSplit | None,
+    scored: SplitScores | None,
     manifests: Mapping[str, Manifest],
 ) -> Judgement:
     """Hold a run's figure against a printed one, if the run is the paper's.
@@ -37,7 +38,7 @@ def judge_run(
     return judge(
         paper,
         ours,
-        other_set=tuple(set_departures(recipe.evaluation_set, scored.evaluation_set)),
+        other_set=tuple(set_departures(recipe.evaluation_set, scored.test_set)),
         departures=tuple(recipe_departures(recipe, config, run, manifest)),
         tolerance=tolerance,
     )
@@ -57,7 +58,7 @@ def recipe_departures(
     )
     yield from parameter_departures(recipe, parameters)
     if manifest is None:
-        yield "its training text is unknown: data/text has no manifest of it"
+        yield f"its training text is unknown: {places.TEXTS} has no manifest of it"
         return
     if manifest.form != RAW:
         yield f"its text is in the form {manifest.form}, not as the corpora have it"
@@ -97,9 +98,9 @@ def text_departures(paper: TrainingText, ours: Manifest) -> Iterator[str]:
         yield f"trained on {train.pairs:,} pairs, not on {_stated(paper.pairs)}"
 
 
-def set_departures(paper: EvaluationSet, ours: EvaluationSet) -> Iterator[str]:
+def set_departures(paper: EvaluationSet, ours: TestSet) -> Iterator[str]:
     """How the scored set differs from the paper's."""
-    if ours.corpora != paper.corpora:
+    if tuple(ours.corpora) != paper.corpora:
         yield f"scored on {' + '.join(ours.corpora)}, not on {' + '.join(paper.corpora)}"
     elif ours.pairs != paper.pairs:
         yield f"{' + '.join(ours.corpora)} has {ours.pairs} pairs here, not {paper.pairs}"

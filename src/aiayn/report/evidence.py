@@ -9,17 +9,13 @@ from pathlib import Path
 from aiayn import config
 from aiayn.config import Config
 from aiayn.paper import PAPER, Paper
-from aiayn.records import comparison, places
+from aiayn.records import comparison, history, places, scores
 from aiayn.records.comparison import Comparison
+from aiayn.records.history import History
 from aiayn.records.json_files import if_there
+from aiayn.records.profiles import LayersProfile, ModelsProfile, read_layers, read_models
 from aiayn.records.text import Manifest, read_manifest
 from aiayn.report.comparison import Scores
-from aiayn.report.profiles import LayersProfile, ModelsProfile, read_layers, read_models
-from aiayn.report.results import (
-    History,
-    read_history,
-    read_scores,
-)
 
 LEADING = 2
 
@@ -51,20 +47,21 @@ def gather(root: Path = Path()) -> Evidence:
         ScoreError, DataError: a file is there but is not what it should be.
     """
     parameters = config.load(root / config.PARAMS)
-    histories = {run: read_history(root / "history" / f"{run}.csv") for run in parameters.runs}
+    histories = {run: if_there(history.read, root / places.history(run)) for run in parameters.runs}
     manifests = {
-        task: if_there(read_manifest, root / "data/text" / task / "manifest.json")
+        task: if_there(read_manifest, places.manifest(root / places.text(task)))
         for task in parameters.tasks
     }
+    scored = {run: if_there(scores.read, root / places.scores(run)) for run in parameters.runs}
     return Evidence(
         root=root,
         config=parameters,
         paper=PAPER,
-        scores={run: read_scores(root / "scores" / f"{run}.json") for run in parameters.runs},
-        histories={run: history for run, history in histories.items() if history},
+        scores={run: found.splits if found else None for run, found in scored.items()},
+        histories={run: curve for run, curve in histories.items() if curve},
         manifests={task: manifest for task, manifest in manifests.items() if manifest},
-        layers=read_layers(root / "profiles/layers.json"),
-        models=read_models(root / "profiles/models.json"),
+        layers=if_there(read_layers, root / places.LAYERS_PROFILE),
+        models=if_there(read_models, root / places.MODELS_PROFILE),
         variations=if_there(comparison.read, root / places.TABLE_3),
     )
 

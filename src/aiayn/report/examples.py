@@ -11,6 +11,8 @@ from pathlib import Path
 
 from aiayn.config import Config
 from aiayn.errors import DataError
+from aiayn.records import places
+from aiayn.records.text import read_lines
 from aiayn.report.differences import Words, differences
 from aiayn.report.evidence import LEADING, runs_of
 
@@ -65,23 +67,26 @@ def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
     """Of every translation task with a test set in data/text; runs without outputs are left out.
 
     Raises:
-        DataError: a file is not UTF-8, or has not as many lines as the source.
+        DataError: a file is empty or not UTF-8, or has not as many lines as the source.
     """
     for name, task in config.tasks.items():
         if task.kind != "translation":
             continue
-        path = root / "data/text" / name / "test.source"
-        sides = {"source": _lines(path), "reference": _lines(path.with_suffix(".target"))}
-        if not all(sides.values()):
+        path, target = (
+            places.lines(root / places.text(name), places.TEST, side) for side in places.SIDES
+        )
+        if not (path.exists() and target.exists()):
             continue
-        outputs = {
-            run: _lines(root / "outputs" / run / "test.hypotheses") for run in runs_of(config, name)
+        source, reference = read_lines(path), read_lines(target)
+        files = {
+            run: places.hypotheses(root / places.outputs(run), places.TEST)
+            for run in runs_of(config, name)
         }
-        outputs = {run: lines for run, lines in outputs.items() if lines}
-        for side, lines in (sides | outputs).items():
-            if len(lines) != len(sides["source"]):
+        outputs = {run: read_lines(file) for run, file in files.items() if file.exists()}
+        for side, lines in {"reference": reference, **outputs}.items():
+            if len(lines) != len(source):
                 raise DataError(
-                    f"{path} has {len(sides['source'])} lines and the {side} has {len(lines)}. "
+                    f"{path} has {len(source)} lines and the {side} has {len(lines)}. "
                     f"Make both again: dvc repro."
                 )
         yield TranslatedSet(
@@ -89,8 +94,9 @@ def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
             source_language=task.text.source,
             target_language=task.text.target,
             corpus=task.text.tests["test"],
+            source=source,
+            reference=reference,
             hypotheses=outputs,
-            **sides,
         )
 
 
@@ -154,13 +160,3 @@ def _spaced(count: int) -> Iterator[int]:
     """The middle of each of SENTENCES equal parts, or every line of a smaller set."""
     parts = min(count, SENTENCES)
     return ((2 * part + 1) * count // (2 * parts) for part in range(parts))
-
-
-def _lines(path: Path) -> list[str]:
-    """Lines as "\\n" parts them; none if there is no file."""
-    try:
-        return path.read_bytes().decode().removesuffix("\n").split("\n")
-    except FileNotFoundError:
-        return []
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8. Make it again: dvc repro.") from error

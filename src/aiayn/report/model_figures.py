@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
+from aiayn.records import places
+from aiayn.records.illustrations import read_table
+from aiayn.records.json_files import if_there
 from aiayn.report.attention_figures import attention_figures, head_figure
 from aiayn.report.drawing import DASHES, PALETTE, drawing
 from aiayn.report.evidence import Evidence
 from aiayn.report.heat import heat, legend
-from aiayn.report.results import read_illustration
 from aiayn.report.section import Figure, Section
 
 Lines = Sequence[Mapping[str, str]]
@@ -19,8 +21,8 @@ WAVES = (8, 16, 24, 32)  # channels
 
 def section(evidence: Evidence) -> Section:
     """A figure for each table that is there."""
-    folder = evidence.root / "illustrations"
-    tables = {name: read_illustration(folder / f"{name}.csv") for name in FIGURES}
+    folder = evidence.root / places.ILLUSTRATIONS
+    tables = {name: if_there(read_table, places.illustration(folder, name)) for name in FIGURES}
     return Section(
         key="model",
         title="How the model works",
@@ -30,8 +32,8 @@ def section(evidence: Evidence) -> Section:
         records=(),
         figures=(
             *(FIGURES[name](lines) for name, lines in tables.items() if lines),
-            *attention_figures(folder / "attention.json"),
-            *head_figure(folder / "heads.csv"),
+            *attention_figures(places.attention(folder)),
+            *head_figure(places.illustration(folder, "heads")),
         ),
     )
 

@@ -72,7 +72,7 @@ def index_html(page: Page) -> str:
         scored=[item for item in page.provenance if item.splits],
         training_corpora=_distinct(item.training_corpora for item in page.provenance),
         test_corpora=_distinct(
-            scored.evaluation_set.corpora
+            scored.test_set.corpora
             for item in page.provenance
             for split, scored in item.splits.items()
             if split != "dev"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from aiayn.config import Config
 from aiayn.errors import DataError
+from aiayn.records import places
+from aiayn.records.text import read_lines
 from aiayn.report.drawing import INK, PALETTE, drawing
 from aiayn.report.section import Figure
 from aiayn.trees.linear import SYMBOL, restore
@@ -34,23 +36,21 @@ class Parse:
     repaired: bool
 
 
-def read_parses(config: Config, text: Path, outputs: Path) -> dict[str, tuple[Parse, ...]]:
+def read_parses(config: Config, root: Path) -> dict[str, tuple[Parse, ...]]:
     """Of every parsing run that has outputs: the first parse that is right, the first two wrong.
 
     Only sentences whose tree is narrow enough to be drawn are looked at.
 
-    Args:
-        text: folder of TASK/test.source and TASK/test.target.
-        outputs: folder of RUN/test.hypotheses.
     Raises:
-        DataError: a file is not UTF-8, or the three differ in length.
+        DataError: a file is empty or not UTF-8, or the three differ in length.
     """
     found: dict[str, tuple[Parse, ...]] = {}
     for run, described in config.runs.items():
         if config.task(described.task).kind != "parsing":
             continue
-        paths = [text / described.task / f"test.{side}" for side in ("source", "target")]
-        paths.append(outputs / run / "test.hypotheses")
+        text = root / places.text(described.task)
+        paths = [places.lines(text, places.TEST, side) for side in places.SIDES]
+        paths.append(places.hypotheses(root / places.outputs(run), places.TEST))
         if all(path.exists() for path in paths):
             found[run] = tuple(_chosen(paths))
     return found
@@ -58,7 +58,7 @@ def read_parses(config: Config, text: Path, outputs: Path) -> dict[str, tuple[Pa
 
 def _chosen(paths: list[Path]) -> Iterator[Parse]:
     wanted = {True: RIGHT, False: WRONG}
-    columns = [_lines(path) for path in paths]
+    columns = [read_lines(path) for path in paths]
     if len({len(lines) for lines in columns}) > 1:
         counts = ", ".join(f"{p} has {len(c)} lines" for p, c in zip(paths, columns, strict=True))
         raise DataError(f"{counts}. Make them again: dvc repro.")
@@ -192,10 +192,3 @@ def _levels(tree: Tree) -> list[int]:
     for n in range(len(tree.brackets), 0, -1):  # children come after their parent
         levels[parents[n - 1]] = max(levels[parents[n - 1]], levels[n] + 1)
     return levels
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_bytes().decode().removesuffix("\n").split("\n")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8. Make it again: dvc repro.") from error

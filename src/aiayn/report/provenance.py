@@ -7,10 +7,11 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
+from aiayn.records import places
+from aiayn.records.scores import SplitScores
 from aiayn.records.text import Manifest
 from aiayn.report.comparison import compare
 from aiayn.report.evidence import Evidence
-from aiayn.report.results import ScoredSplit
 from aiayn.report.section import Section
 from aiayn.report.tables import Cell
 
@@ -31,7 +32,7 @@ class Provenance:
     recipe: Mapping[str, object]
     training_corpora: tuple[str, ...]
     manifest: Manifest | None
-    splits: Mapping[str, ScoredSplit]
+    splits: Mapping[str, SplitScores]
     departures: tuple[str, ...]
     command: str
 
@@ -79,7 +80,7 @@ def measurements(
 ) -> Iterator[Measurement]:
     """The files in profiles/ that cells of no run name as their sources."""
     for name in sorted({_file(c.sources[0]) for c in _cells(sections) if c.run not in runs}):
-        path = root / "profiles" / name
+        path = root / places.PROFILES / name
         digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "not there"
         yield Measurement(name, digest, f"dvc repro profile_{path.stem}")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from aiayn.config import Config
 from aiayn.paper import EvaluationSet, Paper
+from aiayn.records.scores import Score, TestSet
 from aiayn.report.comparison import Comparison, Scores
-from aiayn.report.results import Measured
 
 FIELDS = (
     "origin", "model", "pair", "run", "split", "test_set", "pairs", "measure", "value", "low",
@@ -59,7 +59,7 @@ def _ours(
                     "run": run,
                     "split": split,
                     "measure": measure,
-                    **_set(scored.evaluation_set),
+                    **_set(scored.test_set),
                     **_numbers(score),
                     **(
                         {
@@ -85,10 +85,10 @@ def _missing(comparisons: tuple[Comparison, ...]) -> Iterator[dict[str, str]]:
             }
 
 
-def _set(evaluation_set: EvaluationSet) -> dict[str, str]:
+def _set(evaluation_set: EvaluationSet | TestSet) -> dict[str, str]:
     return {"test_set": "+".join(evaluation_set.corpora), "pairs": str(evaluation_set.pairs)}
 
 
-def _numbers(score: Measured) -> dict[str, str]:
+def _numbers(score: Score) -> dict[str, str]:
     numbers = {"value": score.value, "low": score.low, "high": score.high}
     return {name: f"{number:.2f}" for name, number in numbers.items() if number is not None}

@@ -24,7 +24,7 @@ SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
         held.config,
         held.scores,
         held.manifests,
-        read_parses(held.config, held.root / "data/text", held.root / "outputs"),
+        read_parses(held.config, held.root),
     ),
     "costs": lambda held: costs(held.paper, held.models),
     "training": training.section,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 
 from aiayn.paper import LayerRow, Paper
-from aiayn.report.profiles import Chain, Fitted, LayersProfile
+from aiayn.records.profiles import Chain, Fitted, LayersProfile
 from aiayn.report.section import Finding, Section
 from aiayn.report.table_1_figures import NAMES, ROWS, table_1_figures
 from aiayn.report.table_1_paths import PATHS_RULE, as_counted, kind_of, path_cell, paths
@@ -105,8 +106,8 @@ def _measured(profile: LayersProfile | None, key: str, column: str) -> Cell | No
     if column == "sequential_operations":
         return _chain_cell(profile.chains[key])
     if column == "complexity":
-        return _power_cell({size: e.term for size, e in profile.exponents[key].items()})
-    return path_cell(kind_of(key), profile.paths[kind_of(key)].points)
+        return _power_cell({size: e.term for size, e in profile.counts[key].exponents.items()})
+    return path_cell(kind_of(key), profile.paths[kind_of(key)].points.values())
 
 
 def _power_cell(exponents: Mapping[str, Fitted]) -> Cell:
@@ -157,8 +158,8 @@ def _findings(paper: Paper, profile: LayersProfile | None) -> Iterator[Finding]:
 def _verdict(profile: LayersProfile, printed: LayerRow, key: str, column: str) -> Verdict:
     if column == "complexity":
         holds = all(
-            abs(exponent.term.value - exponent.paper) <= TOLERANCE_EXPONENT
-            for exponent in profile.exponents[key].values()
+            abs(exponent.term.value - profile.counts[key].paper[size]) <= TOLERANCE_EXPONENT
+            for size, exponent in profile.counts[key].exponents.items()
         )
         return Verdict.BY_CONSTRUCTION if holds else Verdict.DIFFERS
     if column == "sequential_operations":
@@ -167,7 +168,7 @@ def _verdict(profile: LayersProfile, printed: LayerRow, key: str, column: str) -
         is_line = chain.slope.standard_error <= abs(chain.slope.value) * TOLERANCE_EXPONENT
         holds = is_line and _grows(chain) == (printed.sequential_operations == "O(n)")
     else:
-        holds = as_counted(kind_of(key), profile.paths[kind_of(key)].points)
+        holds = as_counted(kind_of(key), profile.paths[kind_of(key)].points.values())
     return Verdict.REPRODUCED if holds else Verdict.DIFFERS
 
 
@@ -178,23 +179,23 @@ def _grows(chain: Chain) -> bool:
 
 def _exponents(profile: LayersProfile) -> Table:
     rows = []
-    for name, sizes in profile.exponents.items():
-        for size, exponent in sizes.items():
-            near = abs(exponent.term.value - exponent.paper) <= TOLERANCE_EXPONENT
+    for name, counts in profile.counts.items():
+        for size, exponent in counts.exponents.items():
+            near = abs(exponent.term.value - counts.paper[size]) <= TOLERANCE_EXPONENT
             verdict = Verdict.BY_CONSTRUCTION if near else Verdict.DIFFERS
             rows.append(
                 Row(
                     (
                         Cell(NAMES[name]),
                         Cell(size),
-                        Cell(str(exponent.paper)),
+                        Cell(str(counts.paper[size])),
                         _fit_cell(exponent.term),
                         _fit_cell(exponent.layer),
                         Cell(verdict.value, tone=verdict.name.lower()),
                     )
                 )
             )
-    fixed = ", ".join(f"{size} = {value}" for size, value in profile.fixed.items())
+    fixed = ", ".join(f"{size} = {value}" for size, value in asdict(profile.fixed).items())
     return Table(
         "Exponents of the FLOPs, counted",
         ("Layer type", "Size", "Paper", "Table 1's term", "Whole layer", "Verdict"),
@@ -217,13 +218,13 @@ def _counts(profile: LayersProfile) -> Table:
     """FLOPs over n at the paper's widths."""
     in_table = [name for name in profile.counts if name in ROWS]
     fixed = profile.fixed
-    lengths = sorted({p.n for p in profile.counts[in_table[0]]})
+    lengths = sorted({p.n for p in profile.counts[in_table[0]].points.values()})
     rows = []
     for name in in_table:
         points = {
             (p.n, p.d): p
-            for p in profile.counts[name]
-            if p.k == fixed["k"] and p.r == fixed["r"] and p.d >= fixed["d"]
+            for p in profile.counts[name].points.values()
+            if p.k == fixed.k and p.r == fixed.r and p.d >= fixed.d
         }
         widths = [
             d for d in sorted({d for _, d in points}) if all((n, d) in points for n in lengths)
@@ -246,7 +247,7 @@ def _counts(profile: LayersProfile) -> Table:
         "lrl" + "r" * len(lengths),
         tuple(rows),
         (
-            ("", f"Kernel k = {fixed['k']}, neighbourhood r = {fixed['r']}: where n is below r, "
+            ("", f"Kernel k = {fixed.k}, neighbourhood r = {fixed.r}: where n is below r, "
              "windows hang over both ends and cost more than full attention."),
             ("", COUNTING),
         ),

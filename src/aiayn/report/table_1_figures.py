@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from aiayn.errors import ProfileError
+from aiayn.records.circumstances import ProfileCircumstances
+from aiayn.records.profiles import Counted, LayersProfile
 from aiayn.report.drawing import DASHES, INK, PALETTE, drawing
-from aiayn.report.profiles import Counted, LayersProfile
 from aiayn.report.section import Figure
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def table_1_figures(profile: LayersProfile) -> tuple[Figure, ...]:
 
 def _flops(profile: LayersProfile, varied: str, crossing: str) -> Figure:
     """Log-log, table 1's term alone, with the place marked where n = d."""
-    fixed = profile.fixed
+    fixed = asdict(profile.fixed)
     others = {size: value for size, value in fixed.items() if size != varied}
 
     def on_the_line(point: Counted) -> bool:
@@ -53,7 +52,8 @@ def _flops(profile: LayersProfile, varied: str, crossing: str) -> Figure:
     records: Records = []
     for name in ROWS:
         points = sorted(
-            (p for p in profile.counts[name] if on_the_line(p)), key=lambda p: getattr(p, varied)
+            (p for p in profile.counts[name].points.values() if on_the_line(p)),
+            key=lambda p: getattr(p, varied),
         )
         lines.append((name, [getattr(p, varied) for p in points], [p.term for p in points]))
         records += [
@@ -76,12 +76,13 @@ def _path_lengths(profile: LayersProfile) -> Figure:
     lines: list[Line] = []
     records: Records = []
     for name, growth in profile.paths.items():
-        smallest = min((p.size for p in growth.points if p.size is not None), default=None)
-        points = [p for p in growth.points if p.size == smallest]
+        measured = growth.points.values()
+        smallest = min((p.size for p in measured if p.size is not None), default=None)
+        points = [p for p in measured if p.size == smallest]
         lines.append((name, [p.n for p in points], [p.layers for p in points]))
         records += [
             {"layer": name, "n": str(p.n), "k_or_r": str(p.size or ""), "layers": str(p.layers)}
-            for p in growth.points
+            for p in measured
         ]
     return Figure(
         name="table_1_path_length",
@@ -133,7 +134,10 @@ def _plain_numbers(axes: Axes) -> None:
 
 def _reachability(profile: LayersProfile) -> Figure:
     """One row of maps for each kind of layer, one column for each number of layers."""
-    kinds = profile.maps
+    kinds = {
+        name: {int(depth.removeprefix("layers")): rows for depth, rows in maps.items()}
+        for name, maps in profile.maps.items()
+    }
     depths = sorted({depth for maps in kinds.values() for depth in maps})
     records: Records = []
     with drawing(6.4, 1.75 * len(kinds)) as drawn:
@@ -183,46 +187,25 @@ def _map(axes: Axes, reached: Sequence[Sequence[int]]) -> None:
     axes.set_yticks([])
 
 
-def read_wall_time(path: Path) -> Figure | None:
-    """The picture of circumstances/profile_layers.json; None where it is missing.
-
-    Raises:
-        ProfileError: the file is not what the stage profile_layers writes.
-    """
-    try:
-        return wall_time(json.loads(path.read_bytes()))
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        complaint = " ".join(str(error).split())
-        raise ProfileError(
-            f"{path}: not times of layers ({type(error).__name__}: {complaint}). "
-            "Make it again: dvc repro -f profile_layers."
-        ) from error
-
-
-def wall_time(facts: Mapping[str, Any]) -> Figure:
+def wall_time(facts: ProfileCircumstances) -> Figure:
     """Seconds against n on the machine at hand.
 
     Not one of the section's figures: times differ from run to run, so it belongs to the page of
     circumstances.
-
-    Args:
-        facts: circumstances/profile_layers.json.
     """
     lines: list[Line] = []
     records: Records = []
-    for name, times in facts["layers"].items():
+    for name, times in facts.layers.items():
         points = list(times.values())
-        lines.append((name, [p["n"] for p in points], [p["training_seconds"] for p in points]))
+        lines.append((name, [p.n for p in points], [p.training_seconds for p in points]))
         records += [
-            {"layer": name, **{key: str(value) for key, value in p.items()}} for p in points
+            {"layer": name, **{key: str(value) for key, value in asdict(p).items()}} for p in points
         ]
     return Figure(
         name="table_1_wall_time",
         title="Wall time against n",
-        caption=f"One sentence, d = {facts['d']}, forward and backward pass, best of three, on "
-        f"{facts['device']}; threads: {facts['threads']}.",
+        caption=f"One sentence, d = {facts.d}, forward and backward pass, best of three, on "
+        f"{facts.device}; threads: {facts.threads}.",
         svg=_log_log(lines, "n", "seconds"),
         records=records,
     )

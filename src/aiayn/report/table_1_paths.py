@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from aiayn.report.profiles import LayersProfile, PathPoint
+from aiayn.records.profiles import LayersProfile, PathPoint
 from aiayn.report.table_1_figures import NAMES
 from aiayn.report.tables import EMPTY, Cell, Row, Table
 from aiayn.report.verdict import Verdict
@@ -62,7 +62,7 @@ def paths(profile: LayersProfile) -> Table:
     """Every measured path length beside the exact count."""
     rows = []
     for kind, growth in profile.paths.items():
-        for point in growth.points:
+        for point in growth.points.values():
             same = as_counted(kind, (point,))
             verdict = Verdict.REPRODUCED if same else Verdict.DIFFERS
             rows.append(

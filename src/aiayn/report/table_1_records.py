@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from aiayn.paper import Paper
-from aiayn.report.profiles import Fitted, LayersProfile
+from aiayn.records.profiles import Fitted, LayersProfile
 from aiayn.report.section import Finding
 
 COLUMNS = ("complexity", "sequential_operations", "maximum_path_length")
@@ -41,11 +41,11 @@ def _printed_records(paper: Paper, findings: Sequence[Finding]) -> Iterator[dict
 
 
 def _our_records(profile: LayersProfile) -> Iterator[dict[str, str]]:
-    for name, sizes in profile.exponents.items():
-        for size, exponent in sizes.items():
+    for name, counts in profile.counts.items():
+        for size, exponent in counts.exponents.items():
             for part, fit in (("term", exponent.term), ("layer", exponent.layer)):
                 about = {"layer": name, "quantity": f"exponent_of_{part}_flops", "size": size}
-                yield _fit_record(fit) | about | {"paper": str(exponent.paper)}
+                yield _fit_record(fit) | about | {"paper": str(counts.paper[size])}
     for name, chain in profile.chains.items():
         for part, fit in (("slope", chain.slope), ("intercept", chain.intercept)):
             yield _fit_record(fit) | {
@@ -54,11 +54,11 @@ def _our_records(profile: LayersProfile) -> Iterator[dict[str, str]]:
                 "size": "n",
             }
     for name, growth in profile.paths.items():
-        for size, (printed, fit) in growth.exponents.items():
+        for size, fit in growth.exponents.items():
             about = {"layer": name, "quantity": "exponent_of_path_length", "size": size}
-            yield _fit_record(fit) | about | {"paper": str(printed)}
-    for name, points in profile.counts.items():
-        for point in points:
+            yield _fit_record(fit) | about | {"paper": str(growth.paper[size])}
+    for name, counts in profile.counts.items():
+        for point in counts.points.values():
             for part in ("term", "layer"):
                 sizes_of = {size: str(getattr(point, size)) for size in ("n", "d", "k", "r")}
                 about = {"origin": "ours", "layer": name, "quantity": f"{part}_flops"}

@@ -6,22 +6,23 @@ from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
 from aiayn.paper import BleuRow, Paper
+from aiayn.records import places
+from aiayn.records.scores import Score, SplitScores
 from aiayn.report.comparison import Comparison, Scores, compare
 from aiayn.report.cost_figure import cost_figure, our_systems, printed_systems
 from aiayn.report.costs import counted_costs, rounded
 from aiayn.report.evidence import Evidence
 from aiayn.report.records import records
-from aiayn.report.results import Measured, ScoredSplit
 from aiayn.report.section import Finding, Section
 from aiayn.report.tables import EMPTY, Cell, Row, Table, power_of_ten, signed
 from aiayn.report.verdict import TOLERANCE_BLEU
 
 COUNTED = (
     "Training FLOPs of ours are counted: the matrix products of forward and backward pass for each "
-    "source and target piece (profiles/models.json), times the target pieces trained on "
-    "(history/), with as many source pieces taken for granted. The paper's costs are hours × GPUs "
-    "× an assumed rate, several times the count of the same training (see costs): compare ours "
-    "with ours."
+    f"source and target piece ({places.MODELS_PROFILE}), times the target pieces trained on "
+    f"({places.HISTORIES}/), with as many source pieces taken for granted. The paper's costs are "
+    "hours × GPUs × an assumed rate, several times the count of the same training (see costs): "
+    "compare ours with ours."
 )
 NO_COSTS: Mapping[str, float] = {}
 PROTOCOL = (
@@ -203,7 +204,7 @@ def _measured(paper: Paper, config: Config, scores: Scores, costs: Mapping[str, 
 
 def _measured_rows(
     run: str,
-    splits: Mapping[str, ScoredSplit] | None,
+    splits: Mapping[str, SplitScores] | None,
     protocol: str,
     cost: float | None,
 ) -> Iterator[Row]:
@@ -211,7 +212,7 @@ def _measured_rows(
         yield Row((Cell(run), Cell("not run", tone="quiet", span=7)))
         return
     for split, scored in splits.items():
-        evaluation_set = scored.evaluation_set
+        evaluation_set = scored.test_set
         measures = (protocol, "bleu", "chrf", "lowercased_bleu")
         yield Row(
             (
@@ -229,7 +230,7 @@ def _protocol(paper: Paper, task: str) -> str:
     return column.protocol if column else "tokenized_bleu"
 
 
-def _score_cell(score: Measured | None, run: str) -> Cell:
+def _score_cell(score: Score | None, run: str) -> Cell:
     """The score over its interval."""
     if score is None:
         return Cell(EMPTY, tone="quiet")

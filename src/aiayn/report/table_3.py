@@ -9,8 +9,8 @@ from aiayn.errors import ScoreError
 from aiayn.paper import Paper, Printed, VariationRow
 from aiayn.paper.claims import agreement
 from aiayn.records.comparison import Comparison, Measure
+from aiayn.records.profiles import ModelsProfile
 from aiayn.report.evidence import Evidence
-from aiayn.report.profiles import ModelsProfile
 from aiayn.report.section import Section
 from aiayn.report.table_3_figures import figures
 from aiayn.report.table_3_records import own_models, records

@@ -10,8 +10,8 @@ from aiayn.config import Config, Model
 from aiayn.paper import Paper
 from aiayn.paper.claims import agreement
 from aiayn.records.comparison import Comparison, Measure
+from aiayn.records.profiles import ModelsProfile
 from aiayn.report.drawing import DASHES, PALETTE, drawing
-from aiayn.report.profiles import ModelsProfile
 from aiayn.report.section import Figure
 
 if TYPE_CHECKING:

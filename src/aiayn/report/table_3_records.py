@@ -8,7 +8,7 @@ from aiayn.config import Config
 from aiayn.paper import Paper
 from aiayn.paper.claims import agreement
 from aiayn.records.comparison import Comparison, Measure
-from aiayn.report.profiles import ModelsProfile
+from aiayn.records.profiles import ModelsProfile
 from aiayn.report.table_3_verdicts import model_name
 
 OURS_ALONE = "own"

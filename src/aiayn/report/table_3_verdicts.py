@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from aiayn.config import Config
 from aiayn.paper import Printed, Recipe, VariationRow, recipe_of
+from aiayn.records.scores import SplitScores
 from aiayn.report.departures import judge_run
 from aiayn.report.evidence import Evidence
-from aiayn.report.results import ScoredSplit
 from aiayn.report.section import Finding
 from aiayn.report.tables import Cell
 from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY
@@ -61,7 +61,7 @@ def _finding(
     recipe: Recipe,
     evidence: Evidence,
     run: str,
-    dev: ScoredSplit | None,
+    dev: SplitScores | None,
 ) -> Finding:
     judgement = judge_run(
         printed.value,

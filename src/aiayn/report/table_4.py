@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from aiayn.config import Config
 from aiayn.paper import Paper, ParserRow, Recipe
+from aiayn.records.scores import Score, SplitScores
 from aiayn.records.text import Manifest
 from aiayn.report.comparison import Scores
 from aiayn.report.departures import judge_run
 from aiayn.report.drawing import PALETTE, drawing
 from aiayn.report.parses import Parse, tree_figures
-from aiayn.report.results import Measured, ScoredSplit
 from aiayn.report.section import Figure, Finding, Section
 from aiayn.report.tables import EMPTY, Cell, Row, Table, signed
 from aiayn.report.verdict import TOLERANCE_F1, Judgement, Verdict
@@ -50,7 +50,7 @@ class _Compared:
     row: ParserRow
     run: str
     judgement: Judgement
-    ours: Measured | None  # only if it could be judged
+    ours: Score | None  # only if it could be judged
 
 
 def table_4(
@@ -159,7 +159,7 @@ def _measured(scale: str, parsers: Scores) -> Table:
     )  # fmt: skip
 
 
-def _measured_rows(run: str, splits: Mapping[str, ScoredSplit] | None) -> Iterator[Row]:
+def _measured_rows(run: str, splits: Mapping[str, SplitScores] | None) -> Iterator[Row]:
     if not splits:
         yield Row((Cell(run), Cell("not run", tone="quiet", span=10)))
         return
@@ -167,7 +167,7 @@ def _measured_rows(run: str, splits: Mapping[str, ScoredSplit] | None) -> Iterat
         yield Row(
             (
                 Cell(run),
-                Cell(" + ".join(scored.evaluation_set.corpora), detail=split),
+                Cell(" + ".join(scored.test_set.corpora), detail=split),
                 _count_cell(scored, "sentences", run),
                 *(_score_cell(scored.scores.get(measure), run) for measure in MEASURES),
                 _count_cell(scored, "repaired", run),
@@ -176,7 +176,7 @@ def _measured_rows(run: str, splits: Mapping[str, ScoredSplit] | None) -> Iterat
         )
 
 
-def _score_cell(score: Measured | None, run: str) -> Cell:
+def _score_cell(score: Score | None, run: str) -> Cell:
     """The score over its interval."""
     if score is None:
         return Cell(EMPTY, tone="quiet")
@@ -187,7 +187,7 @@ def _score_cell(score: Measured | None, run: str) -> Cell:
     return Cell(text, detail=detail, sources=tuple(sources), run=run)
 
 
-def _count_cell(scored: ScoredSplit, name: str, run: str) -> Cell:
+def _count_cell(scored: SplitScores, name: str, run: str) -> Cell:
     place = scored.scores["bracket_f1"].source.removesuffix("bracket_f1")
     return Cell(f"{scored.counts[name]:,}", sources=(f"{place}counts.{name}",), run=run)
 
@@ -218,8 +218,8 @@ def _records(
                     "origin": "ours",
                     "run": run,
                     "split": split,
-                    "test_set": "+".join(scored.evaluation_set.corpora),
-                    "sentences": str(scored.evaluation_set.pairs),
+                    "test_set": "+".join(scored.test_set.corpora),
+                    "sentences": str(scored.test_set.pairs),
                     "measure": measure,
                     **{name: f"{n:.2f}" for name, n in numbers.items() if n is not None},
                     "verdict": judgement.verdict.value,

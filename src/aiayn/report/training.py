@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aiayn.config import Config
+from aiayn.records.history import History
 from aiayn.report.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.evidence import LEADING, Evidence, runs_of
-from aiayn.report.results import History
 from aiayn.report.section import Figure, Section
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from aiayn.compute.device import Device
 from aiayn.config import Model, Training
 from aiayn.errors import DataError
 from aiayn.records import places
+from aiayn.records.checkpoints import Weights
 
 # what of src/aiayn decides the bits of a training: a change here trains anew. The graph's deps are
 # the same (a test compares)
@@ -71,14 +71,15 @@ class Job:
         }
         return hashlib.sha256(json.dumps(consumed, sort_keys=True).encode()).hexdigest()
 
-    def description(self) -> dict[str, Any]:
-        """What is written beside the weights."""
-        return {
-            "run": self.run,
-            "model": asdict(self.model),
-            "seed": self.seed,
-            "max_length": self.training.max_length,
-        }
+    def weights(self, step: int) -> Weights:
+        """What the model's weights are after `step` steps."""
+        return Weights(
+            run=self.run,
+            model=asdict(self.model),
+            seed=self.seed,
+            max_length=self.training.max_length,
+            step=step,
+        )
 
 
 def _code_digest() -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import signal
 import time
@@ -17,14 +15,12 @@ from typing import Any
 from tqdm import tqdm
 
 from aiayn.errors import CheckpointError, TrainingError
-from aiayn.model.checkpoints import checkpoint_name, checkpoints, kept_steps
+from aiayn.model.checkpoints import kept_steps
 from aiayn.records import places, progress
+from aiayn.records.history import History, Line
 from aiayn.records.progress import Progress
 from aiayn.records.scratch import delete
 from aiayn.training.trainer import Trainer
-
-COLUMNS = ("step", "epoch", "tokens", "learning_rate", "loss", "dev_loss", "dev_perplexity")
-RESUME = "resume.safetensors"
 
 Observer = Callable[[int, Mapping[str, float]], None]
 
@@ -43,13 +39,10 @@ class Outcome:
     validation_seconds: float = 0.0
     starts: int = 1
 
-    def history_csv(self) -> str:
-        """One line every `log_steps`; no times, so that the same training gives the same bytes."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.history)
-        return text.getvalue()
+    @property
+    def curve(self) -> History:
+        """One line every `log_steps`, and where the model was validated."""
+        return History(tuple(Line(**line) for line in self.history))
 
 
 def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metrics: None) -> Outcome:
@@ -169,7 +162,7 @@ def _diverged(trainer: Trainer, what: str) -> TrainingError:
 
 
 def _resume(trainer: Trainer, scratch: Path) -> Outcome:
-    run, state = trainer.job.run, scratch / RESUME
+    run, state = trainer.job.run, places.resume(scratch)
     if not state.exists():
         if trainer.processes.is_first and scratch.exists():
             delete(scratch)  # what is left of one that was deleted, or killed before it saved
@@ -186,7 +179,7 @@ def _check_complete(trainer: Trainer, scratch: Path) -> None:
         trainer.step_number, last=model.steps, every=model.checkpoint_steps, keep=model.average
     )
     for step in wanted:
-        path = scratch / checkpoint_name(step)
+        path = places.checkpoint(scratch, step)
         if not path.exists():
             raise CheckpointError(
                 f"{path}: not there, but training had come to step {trainer.step_number}. Part of "
@@ -200,9 +193,9 @@ def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> N
         raise _diverged(trainer, "weights are no longer finite")
     if trainer.processes.is_first:
         if keep:
-            trainer.save_weights(scratch / checkpoint_name(trainer.step_number))
+            trainer.save_weights(places.checkpoint(scratch, trainer.step_number))
         trainer.save_state(
-            scratch / RESUME,
+            places.resume(scratch),
             {
                 "history": outcome.history,
                 "seconds": outcome.seconds,
@@ -210,7 +203,7 @@ def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> N
                 "starts": outcome.starts,
             },
         )
-        for old in checkpoints(scratch)[: -trainer.job.model.average]:
+        for old in places.saved_checkpoints(scratch)[: -trainer.job.model.average]:
             old.unlink()
     trainer.processes.wait_for_all()
 

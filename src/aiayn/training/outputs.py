@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.records import circumstances, places
+from aiayn.records import circumstances, history, places
 from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.scratch import delete_recorded, finished
 from aiayn.training.loop import Outcome
@@ -42,5 +42,5 @@ def write_outputs(
     with replaced_folder(places.checkpoints(root / places.model(run))) as folder:
         for weights in places.saved_checkpoints(scratch):
             shutil.copyfile(weights, folder / weights.name)
-    write_atomically(root / places.history(run), outcome.history_csv())
+    history.write(root / places.history(run), outcome.curve)
     write_atomically(root / places.train_circumstances(run), finished(scratch).read_bytes())

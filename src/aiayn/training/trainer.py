@@ -17,7 +17,7 @@ from torch import Tensor
 
 from aiayn.compute.device import Device
 from aiayn.compute.processes import Processes
-from aiayn.model.checkpoints import load_tensors, save_tensors
+from aiayn.model.checkpoints import load_tensors, save_tensors, save_weights
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.arrays import TokenArrays
 from aiayn.tokens.batching import BatchPlan, MicroBatch, fill, sequential_batches
@@ -168,9 +168,7 @@ class Trainer:
 
     def save_weights(self, path: Path) -> None:
         """Weights alone, for averaging and decoding."""
-        save_tensors(
-            path, self.model.state_dict(), {**self.job.description(), "step": self.step_number}
-        )
+        save_weights(path, self.model.state_dict(), self.job.weights(self.step_number))
 
     def save_state(self, path: Path, extra: dict[str, Any]) -> None:
         """Everything that the next step depends on, and `extra`."""
