@@ -22,6 +22,7 @@ from aiayn.errors import DataError, ScoreError
 from aiayn.records import places
 from aiayn.records.comparison import Comparison, read
 from aiayn.records.history import History, Line, write
+from aiayn.scoring.sentences import paired
 from aiayn.scoring.variations import compare_variations, judge
 
 ROOT = Path(__file__).parents[2]
@@ -272,3 +273,13 @@ def test_the_stage_writes_the_same_bytes_again(compare: Compare, project: Path) 
     first = run()
     assert read(project / "comparisons/table_3.json") == compare(RUNS)
     assert run() == first
+
+
+def test_lowercased_words_are_counted_as_they_stand() -> None:
+    """Alone and in the test over sentences: closed form, and no second tokenization."""
+    references = ["a b c d.e f"]  # sacreBLEU's own tokenizer would part d.e
+    hypotheses = {"base": ["a b c d.e"], "other": ["a b c d.e f"]}
+    for others in ([], ["other"]):
+        signature, found = paired("base", others, hypotheses, references, "lowercased_tokens")
+        assert {"tok:none", "smooth:none"} < set(signature.split("|"))
+        assert found["base"].bleu == round(100 * math.exp(1 - 5 / 4), 2)

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sacrebleu import BLEU
 from sacrebleu.significance import PairedTest, Result
 
 from aiayn.config import Run
 from aiayn.records.comparison import Sentences
 from aiayn.records.scores import DECIMALS
-from aiayn.scoring.bleu import RESAMPLES, seeded
+from aiayn.records.text import RAW
+from aiayn.scoring.bleu import RESAMPLES, seeded, text_bleu
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ def paired_by_seed(
     bases: Mapping[int, str],
     hypotheses: Mapping[str, Sequence[str]],
     references: Sequence[str],
+    form: str = RAW,
 ) -> tuple[str, dict[str, Scored]]:
     """`paired`, of every run against that of `bases` with its seed, or else against the first."""
     first = next(iter(bases.values()))
@@ -40,7 +41,7 @@ def paired_by_seed(
             for name, run in runs.items()
             if name not in bases.values() and bases.get(run.seed, first) == base
         ]
-        signature, scores = paired(base, others, hypotheses, references)
+        signature, scores = paired(base, others, hypotheses, references, form)
         found |= scores
     return signature, found
 
@@ -50,14 +51,17 @@ def paired(
     others: Sequence[str],
     hypotheses: Mapping[str, Sequence[str]],
     references: Sequence[str],
+    form: str = RAW,
 ) -> tuple[str, dict[str, Scored]]:
     """sacreBLEU's paired bootstrap test of each of `others` against `base`.
 
+    Args:
+        form: of the text, which decides what BLEU counts: see `bleu.text_bleu`.
     Returns:
         The signature, and what was found of each system.
     """
     if not others:
-        metric = BLEU()
+        metric = text_bleu(form)
         score = metric.corpus_score(list(hypotheses[base]), [list(references)]).score
         return str(metric.get_signature()), {base: Scored(round(score, DECIMALS))}
     systems: list[tuple[str, Sequence[str]]] = [
@@ -65,7 +69,11 @@ def paired(
     ]
     with seeded():
         signatures, results = PairedTest(
-            systems, {"BLEU": BLEU()}, [list(references)], test_type="bs", n_samples=RESAMPLES
+            systems,
+            {"BLEU": text_bleu(form)},
+            [list(references)],
+            test_type="bs",
+            n_samples=RESAMPLES,
         )()
     first, *rest = [result for result in results["BLEU"] if isinstance(result, Result)]
     found = {base: Scored(round(first.score, DECIMALS))}

@@ -64,7 +64,9 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
             f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
-    signature, found = paired_by_seed(runs, bases, hypotheses, references.sentences)
+    signature, found = paired_by_seed(
+        runs, bases, hypotheses, references.sentences, references.form
+    )
     seeds = {
         model: {
             str(seed): Seed(
