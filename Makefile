@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 test lint format params sync ui bench kills clean
+.PHONY: help repro report table3 quick test lint format params sync ui bench kills clean
 
 help: ## list the actions
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,10 +32,10 @@ table3: $(READY) ## make table 3 alone, training first what it lacks
 	@$(REPRO) compare profile_models
 	python pipeline/report.py --only table_3
 
-test: $(READY) ## lint, types and all tests
-	ruff check .
-	ruff format --check .
-	mypy
+quick: lint ## lint, types and unit tests
+	python -m pytest -m "not slow"
+
+test: lint ## lint, types and all tests
 	python -m pytest
 
 lint: $(READY) ## ruff and mypy

@@ -22,6 +22,17 @@ TINY = Model(
 )  # fmt: skip
 
 
+# whole graphs, servers, browsers
+SLOW_ROOMS = {"browser", "end_to_end"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What lies in a slow room is slow; elsewhere a test says so itself. `make quick` runs neither."""
+    for item in items:
+        if SLOW_ROOMS & {*item.path.relative_to(ROOT / "tests").parts}:
+            item.add_marker("slow")
+
+
 @pytest.fixture(autouse=True)
 def _no_store_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests neither read a mirror nor write to a tracking store that the environment names."""

@@ -1,0 +1,91 @@
+"""The README's commands exist, with the options and names that it gives them.
+
+They are parsed and not run: by make's own dry run, by the parser of `aiayn`, by DVC's, and names of
+stages, parameters and files against those of the project.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from dvc.cli import parse_args
+from dvc.utils.hydra import get_hydra_sweeps
+from hydra import compose, initialize_config_dir
+
+from aiayn.command import _parser
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAMS = ("make", "aiayn", "dvc", "python", ".")
+
+
+def commands() -> list[str]:
+    """What stands in fences and, with words after it, in backticks; comments are left out."""
+    text = re.sub(r"```.*?```", "", README, flags=re.S)
+    fenced = [
+        line
+        for block in re.findall(r"```\n(.*?)```", README, flags=re.S)
+        for line in block.splitlines()
+    ]
+    found = [part.strip() for line in fenced for part in re.sub(r"(?<!\S)#.*", "", line).split(";")]
+    found += re.findall(r"`([^`]+)`", text)
+    return sorted({c for c in found if c.split(" ")[0] in PROGRAMS and " " in c})
+
+
+def of(program: str) -> list[list[str]]:
+    split = [shlex.split(command) for command in commands()]
+    return [words[1:] for words in split if words[0] == program]
+
+
+def stage_names() -> set[str]:
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    names = {*stages}
+    for name, stage in stages.items():
+        if "foreach" in stage:
+            names |= {f"{name}@{key}" for key in params[stage["foreach"].strip("${}")]}
+    return names
+
+
+def test_there_are_commands_of_every_program() -> None:
+    assert {command.split(" ")[0] for command in commands()} == {*PROGRAMS}
+
+
+@pytest.mark.parametrize("words", of("make"), ids=" ".join)
+def test_make(words: list[str]) -> None:
+    # -o: the environment need not be there, nor newer than what it is made from
+    command = ["make", "--dry-run", "-o", ".venv/.ready", *words]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("words", of("aiayn"), ids=" ".join)
+def test_aiayn(words: list[str]) -> None:
+    parsed = _parser().parse_args([word for word in words if word not in ("STAGE", "...")])
+    if "run" in parsed:
+        assert parsed.run in yaml.safe_load((ROOT / "params.yaml").read_text())["runs"]
+
+
+@pytest.mark.parametrize("words", of("dvc"), ids=" ".join)
+def test_dvc(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["dvc"])  # DVC's parser looks there for -q and -v
+    parsed = parse_args(
+        [word for word in words if word not in ("STAGE", "NAME")] + words.count("NAME") * ["x"]
+    )
+    if words[0] == "repro":
+        assert {*parsed.targets} <= stage_names()
+    changes = [change for change in getattr(parsed, "set_param", None) or [] if "..." not in change]
+    with initialize_config_dir(str(ROOT / "conf"), version_base=None):
+        for experiment in get_hydra_sweeps({"params.yaml": changes}):
+            compose("config", experiment["params.yaml"])
+
+
+@pytest.mark.parametrize("words", of("python"), ids=" ".join)
+def test_scripts(words: list[str]) -> None:
+    assert (ROOT / words[0]).is_file()
+    options = [word for word in words[1:] if word.startswith("--")]
+    assert all(f'"{option}"' in (ROOT / words[0]).read_text() for option in options)
