@@ -68,6 +68,7 @@ LAYERS = {
     "dilated": {8: 2, 16: 3},
     "restricted": {8: 7, 16: 15},
 }
+DIGESTS = {"source": "5a" * 32, "target": "7b" * 32}
 FIXED = {"n": 100, "d": 512, "k": 3, "r": 64}
 
 Json = dict[str, Any]
@@ -79,9 +80,8 @@ def score(value: float, signature: str = "hand-made") -> dict[str, Any]:
 
 
 def _scores(run: str, corpus: str, pairs: int, bleu: float) -> dict[str, Any]:
-    digests = {"source": "5a" * 32, "target": "7b" * 32}
     entry = {
-        "set": {"corpora": {corpus: {"pairs": pairs}}, "pairs": pairs, "sha256": digests},
+        "set": {"corpora": {corpus: {"pairs": pairs}}, "pairs": pairs, "sha256": DIGESTS},
         "bleu": score(bleu - 1),
         "chrf": score(bleu + 20),
         "tokenized_bleu": score(bleu),
@@ -132,7 +132,10 @@ def _manifest(language: str) -> Manifest:
     }
     sha256 = {"source": "1e" * 32, "target": "2f" * 32}
     words = {"source": 1, "target": 1}
-    held_out = Split(corpora={"newstest": Part(pairs=3003)}, pairs=3003, words=words, sha256=sha256)
+
+    def held_out(name: str) -> Split:
+        return Split(corpora={name: Part(pairs=3003)}, pairs=3003, words=words, sha256=DIGESTS)
+
     return Manifest(
         task=f"en-{language}",
         languages={"source": "en", "target": language},
@@ -141,8 +144,8 @@ def _manifest(language: str) -> Manifest:
         downloads=CATALOGUE["downloads"],
         splits={
             "train": Split(corpora=corpora, pairs=kept, words=words, sha256=sha256),
-            "dev": held_out,
-            "test": held_out,
+            "dev": held_out(names[0]),
+            "test": held_out(f"newstest2014-{language}-en"),
         },
     )
 
