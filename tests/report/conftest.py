@@ -198,7 +198,8 @@ def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Pat
         for name, task in data["tasks"].items():
             folder = tmp_path / "data/text" / name
             folder.mkdir(parents=True)
-            if name in manifests:
+            corpora = manifests[name].splits["train"].corpora if name in manifests else {}
+            if set(task["text"]["train"]) == set(corpora):
                 write_manifest(folder / "manifest.json", manifests[name])
             for side in ("source", "target"):
                 lines = [f"{side} {task['text'][side]} {number}" for number in range(1, 41)]
@@ -207,7 +208,9 @@ def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Pat
             for folder in ("scores", "history", "circumstances", f"outputs/{run}"):
                 (tmp_path / folder).mkdir(parents=True, exist_ok=True)
             (tmp_path / f"scores/{run}.json").write_text(json.dumps(content), encoding="utf-8")
-            (tmp_path / f"history/{run}.csv").write_text(HISTORY, encoding="utf-8")
+            steps = data["models"][data["runs"][run]["model"]]["steps"]
+            curve = HISTORY.format(last=steps)
+            (tmp_path / f"history/{run}.csv").write_text(curve, encoding="utf-8")
             circumstances.write(tmp_path / f"circumstances/{run}.train.json", TRAINED)
             hypotheses = [f"hypothesis of {run} {number}" for number in range(1, 41)]
             (tmp_path / f"outputs/{run}/test.hypotheses").write_text("\n".join(hypotheses) + "\n")
@@ -235,7 +238,7 @@ HISTORY = """\
 step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity
 10,0.1,1000,0.0005,6.5,,
 20,0.2,2000,0.001,5.25,5.0,148.41
-30,0.3,3000,0.0008,4.5,4.25,70.11
+{last},0.3,3000,0.0008,4.5,4.25,70.11
 """
 
 

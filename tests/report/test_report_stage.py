@@ -239,6 +239,20 @@ def test_a_broken_score_file_is_one_line_and_leaves_the_old_report(wmt14_project
     assert reports(wmt14_project) == before
 
 
+def test_what_another_scale_left_is_one_line_and_nothing_is_touched(wmt14_project: Path) -> None:
+    assert render(wmt14_project).returncode == 0
+    before = reports(wmt14_project)
+    path = wmt14_project / "scores/en-de.base.json"
+    path.write_text(path.read_text().replace("newstest2014-de-en", "demo-test"))
+    done = render(wmt14_project)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "ScoreError: scores/en-de.base.json: belongs to other parameters (corpora of test demo-test, "
+        "but newstest2014-de-en in params.yaml). Make it again: dvc repro score@en-de.base.\n"
+    )
+    assert reports(wmt14_project) == before
+
+
 def test_one_section_alone_leaves_the_rest_as_it_is(wmt14_project: Path) -> None:
     assert render(wmt14_project).returncode == 0
     first = reports(wmt14_project)

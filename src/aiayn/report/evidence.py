@@ -15,6 +15,7 @@ from aiayn.records.history import History
 from aiayn.records.json_files import if_there
 from aiayn.records.profiles import LayersProfile, ModelsProfile, read_layers, read_models
 from aiayn.records.text import Manifest, read_manifest
+from aiayn.report import belonging
 from aiayn.report.comparison import Scores
 
 LEADING = 2
@@ -44,25 +45,37 @@ def gather(root: Path = Path()) -> Evidence:
 
     Raises:
         ConfigError: params.yaml is missing or wrong.
-        ScoreError, DataError: a file is there but is not what it should be.
+        ScoreError, DataError, ProfileError: a file is there but is not what it should be, or is
+            there from other parameters.
     """
     parameters = config.load(root / config.PARAMS)
-    histories = {run: if_there(history.read, root / places.history(run)) for run in parameters.runs}
-    manifests = {
-        task: if_there(read_manifest, places.manifest(root / places.text(task)))
-        for task in parameters.tasks
-    }
-    scored = {run: if_there(scores.read, root / places.scores(run)) for run in parameters.runs}
+    manifests = {}
+    for task in parameters.tasks:
+        if manifest := if_there(read_manifest, places.manifest(root / places.text(task))):
+            belonging.check_manifest(parameters, task, manifest)
+            manifests[task] = manifest
+    histories, scored = {}, {}
+    for run in parameters.runs:
+        if curve := if_there(history.read, root / places.history(run)):
+            belonging.check_history(parameters, run, curve)
+            histories[run] = curve
+        scored[run] = if_there(scores.read, root / places.scores(run))
+        if found := scored[run]:
+            belonging.check_scores(parameters, run, found, manifests)
+    if models := if_there(read_models, root / places.MODELS_PROFILE):
+        belonging.check_models(parameters, models)
+    if variations := if_there(comparison.read, root / places.TABLE_3):
+        belonging.check_comparison(parameters, variations, manifests)
     return Evidence(
         root=root,
         config=parameters,
         paper=PAPER,
         scores={run: found.splits if found else None for run, found in scored.items()},
-        histories={run: curve for run, curve in histories.items() if curve},
-        manifests={task: manifest for task, manifest in manifests.items() if manifest},
+        histories=histories,
+        manifests=manifests,
         layers=if_there(read_layers, root / places.LAYERS_PROFILE),
-        models=if_there(read_models, root / places.MODELS_PROFILE),
-        variations=if_there(comparison.read, root / places.TABLE_3),
+        models=models,
+        variations=variations,
     )
 
 
