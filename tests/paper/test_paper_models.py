@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
+from aiayn.report.profiles import ModelCost, ModelsProfile
 
 from aiayn.paper import PAPER, model_of
 from aiayn.records.profiles import ModelCost, ModelsProfile, PairFlops, Sides
-from aiayn.report.costs import estimate, paper_cost
+from aiayn.report.training_cost import estimate, paper_cost
 
 
 @pytest.mark.parametrize("row", PAPER.table_3)

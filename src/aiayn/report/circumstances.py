@@ -13,11 +13,11 @@ from pathlib import Path
 from aiayn.records import host, places
 from aiayn.records.circumstances import facts, read_decode, read_profile, read_train
 from aiayn.records.json_files import if_there
-from aiayn.report.costs import estimates
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Figure
 from aiayn.report.table_1_figures import wall_time
 from aiayn.report.tables import Table
+from aiayn.report.training_cost import estimates
 
 
 @dataclass(frozen=True, kw_only=True)

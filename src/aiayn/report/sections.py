@@ -5,28 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from aiayn.errors import ConfigError
-from aiayn.report import by_length, model_figures, table_2, table_3, training
-from aiayn.report.costs import costs
+from aiayn.report import (
+    by_length,
+    costs,
+    model_figures,
+    table_1,
+    table_2,
+    table_3,
+    table_4,
+    training,
+)
 from aiayn.report.evidence import Evidence
-from aiayn.report.parses import read_parses
 from aiayn.report.section import Section
-from aiayn.report.table_1 import table_1
-from aiayn.report.table_4 import table_4
 from aiayn.report.tables import csv_text, latex, markdown
 from aiayn.typed import nearest
 
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
-    "table_1": lambda held: table_1(held.paper, held.layers),
+    "table_1": table_1.section,
     "table_2": table_2.section,
     "table_3": table_3.section,
-    "table_4": lambda held: table_4(
-        held.paper,
-        held.config,
-        held.scores,
-        held.manifests,
-        read_parses(held.config, held.root),
-    ),
-    "costs": lambda held: costs(held.paper, held.models),
+    "table_4": table_4.section,
+    "costs": costs.section,
     "training": training.section,
     "model": model_figures.section,
     "length": by_length.section,

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from aiayn.paper import LayerRow, Paper
 from aiayn.records.profiles import Chain, Fitted, LayersProfile
+from aiayn.report.evidence import Evidence
 from aiayn.report.section import Finding, Section
 from aiayn.report.table_1_figures import NAMES, ROWS, table_1_figures
 from aiayn.report.table_1_paths import PATHS_RULE, as_counted, kind_of, path_cell, paths
@@ -43,12 +44,10 @@ CHAINS = (
 )
 
 
-def table_1(paper: Paper, profile: LayersProfile | None) -> Section:
-    """The paper's layout with ours beneath, exponents, counts at the paper's sizes, path lengths.
-
-    Args:
-        profile: what profile_layers measured; None where it has not run.
-    """
+def section(evidence: Evidence) -> Section:
+    """The paper's layout with ours beneath, exponents, counts at the paper's sizes, path lengths;
+    the formulas alone where profile_layers has not run."""
+    paper, profile = evidence.paper, evidence.layers
     tables: tuple[Table, ...] = (_as_printed(paper, profile),)
     if profile:
         tables += (_exponents(profile), _counts(profile), _chains(profile), paths(profile))

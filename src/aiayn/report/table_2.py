@@ -10,11 +10,11 @@ from aiayn.records import places
 from aiayn.records.scores import Score, SplitScores
 from aiayn.report.comparison import Comparison, Scores, compare
 from aiayn.report.cost_figure import cost_figure, our_systems, printed_systems
-from aiayn.report.costs import counted_costs, rounded
 from aiayn.report.evidence import Evidence
 from aiayn.report.records import records
 from aiayn.report.section import Finding, Section
 from aiayn.report.tables import EMPTY, Cell, Row, Table, power_of_ten, signed
+from aiayn.report.training_cost import counted_costs, rounded
 from aiayn.report.verdict import TOLERANCE_BLEU
 
 COUNTED = (

@@ -12,7 +12,8 @@ from aiayn.records.text import Manifest
 from aiayn.report.comparison import Scores
 from aiayn.report.departures import judge_run
 from aiayn.report.drawing import PALETTE, drawing
-from aiayn.report.parses import Parse, tree_figures
+from aiayn.report.evidence import Evidence
+from aiayn.report.parses import read_parses, tree_figures
 from aiayn.report.section import Figure, Finding, Section
 from aiayn.report.tables import EMPTY, Cell, Row, Table, signed
 from aiayn.report.verdict import TOLERANCE_F1, Judgement, Verdict
@@ -53,20 +54,14 @@ class _Compared:
     ours: Score | None  # only if it could be judged
 
 
-def table_4(
-    paper: Paper,
-    config: Config,
-    scores: Scores,
-    manifests: Mapping[str, Manifest],
-    parses: Mapping[str, tuple[Parse, ...]],
-) -> Section:
+def section(evidence: Evidence) -> Section:
     """The paper's rows with ours beneath, all that was measured, and what the parses look like.
 
-    Args:
-        scores: of all runs; those of other tasks are passed over.
-        manifests: of the tasks' texts, by task.
-        parses: see `read_parses`.
+    Raises:
+        DataError: texts and outputs of a run do not belong together.
     """
+    paper, config, manifests = evidence.paper, evidence.config, evidence.manifests
+    scores, parses = evidence.scores, read_parses(config, evidence.root)
     parsers = {
         run: splits for run, splits in scores.items() if config.task_of(run).kind == "parsing"
     }
