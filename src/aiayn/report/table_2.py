@@ -89,7 +89,7 @@ def table_2(
     """The paper's layout with ours beneath, the comparison cell by cell, and all that was run.
 
     Args:
-        costs: counted training FLOPs by run (report/costs.py); a run without them shows none.
+        costs: counted training FLOPs by run (training_cost.py); a run without them shows none.
     """
     return (
         _as_printed(paper, comparisons, costs),
