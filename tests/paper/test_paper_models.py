@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import pytest
-from aiayn.report.profiles import ModelCost, ModelsProfile
 
 from aiayn.paper import PAPER, model_of
 from aiayn.records.profiles import ModelCost, ModelsProfile, PairFlops, Sides

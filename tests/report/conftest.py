@@ -12,9 +12,11 @@ import pytest
 import yaml
 
 from aiayn import config
+from aiayn.paper import PAPER
 from aiayn.records import circumstances
 from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.text import RAW, Manifest, Part, Split, write_manifest
+from aiayn.report.evidence import Evidence
 
 ROOT = Path(__file__).parents[2]
 BASE = {
@@ -185,6 +187,23 @@ def load(tmp_path: Path) -> Callable[[Params], config.Config]:
         return config.load(path)
 
     return load_params
+
+
+@pytest.fixture
+def evidence(
+    tmp_path: Path, load: Callable[[Params], config.Config], toy: Params
+) -> Callable[..., Evidence]:
+    """What the report reads, with nothing there but what is given."""
+
+    def make(**held: Any) -> Evidence:
+        nothing: dict[str, Any] = {
+            "root": tmp_path, "config": held.get("config") or load(toy), "paper": PAPER,
+            "scores": {}, "histories": {}, "manifests": {}, "layers": None, "models": None,
+            "variations": None,
+        }  # fmt: skip
+        return Evidence(**(nothing | held))
+
+    return make
 
 
 @pytest.fixture

@@ -15,7 +15,9 @@ from aiayn.paper import PAPER
 from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.history import History, Line
 from aiayn.records.profiles import ModelsProfile, read_models
-from aiayn.report.costs import costs, counted_costs, estimates, rounded
+from aiayn.report.costs import section
+from aiayn.report.evidence import Evidence
+from aiayn.report.training_cost import counted_costs, estimates, rounded
 from aiayn.report.verdict import Verdict
 
 HISTORY = History(
@@ -62,9 +64,11 @@ def test_a_run_costs_its_pieces_times_what_a_piece_costs(
     assert counted_costs(config, None, histories) == {}
 
 
-def test_the_rows_that_contradict_each_other_are_named(models: ModelsProfile) -> None:
-    section = costs(PAPER, models)
-    parameters = next(table for table in section.tables if table.key == "parameters")
+def test_the_rows_that_contradict_each_other_are_named(
+    models: ModelsProfile, evidence: Callable[..., Evidence]
+) -> None:
+    made = section(evidence(models=models))
+    parameters = next(table for table in made.tables if table.key == "parameters")
     assert [row.cells[2].text for row in parameters.rows] == [
         "63,040,000",
         "33,940,000",
@@ -80,23 +84,27 @@ def test_the_rows_that_contradict_each_other_are_named(models: ModelsProfile) ->
     )
 
 
-def test_findings_are_base_and_big(models: ModelsProfile) -> None:
-    found = costs(PAPER, models).findings
+def test_findings_are_base_and_big(
+    models: ModelsProfile, evidence: Callable[..., Evidence]
+) -> None:
+    found = section(evidence(models=models)).findings
     assert [(f.paper, f.ours.text if f.ours else None, f.verdict) for f in found] == [
         ("65", "63.0", Verdict.DIFFERS),
         ("213", "214.2", Verdict.DIFFERS),
     ]
-    missing = costs(PAPER, None)
+    missing = section(evidence())
     assert {f.verdict for f in missing.findings} == {Verdict.NOT_RUN}
     assert (missing.tables, missing.records) == ((), [])
 
 
-def test_tables_are_rectangular_and_records_alike(models: ModelsProfile) -> None:
-    section = costs(PAPER, models)
-    for table in section.tables:
+def test_tables_are_rectangular_and_records_alike(
+    models: ModelsProfile, evidence: Callable[..., Evidence]
+) -> None:
+    made = section(evidence(models=models))
+    for table in made.tables:
         assert len(table.alignment) == len(table.headings)
         assert {sum(c.span for c in row.cells) for row in table.rows} == {len(table.headings)}
-    assert [line["origin"] for line in section.records] == ["ours", "paper", "paper", "paper"]
+    assert [line["origin"] for line in made.records] == ["ours", "paper", "paper", "paper"]
 
 
 def test_estimates_need_a_gpu_of_the_footnote(trained: TrainCircumstances) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aiayn.paper import PAPER
 from aiayn.records.circumstances import LayerTimes, ProfileCircumstances
 from aiayn.records.profiles import LayersProfile, read_layers
+from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
-from aiayn.report.table_1 import formula, table_1
+from aiayn.report.table_1 import formula, section
 from aiayn.report.table_1_figures import wall_time
 from aiayn.report.table_1_paths import EXACT_PATHS
 from aiayn.report.tables import Cell, latex, markdown
@@ -50,17 +50,19 @@ def verdicts(section: Section) -> dict[str, Verdict]:
     return {finding.what: finding.verdict for finding in section.findings}
 
 
-def test_every_cell_of_the_paper_is_judged(layers_json: Json, tmp_path: Path) -> None:
-    section = table_1(PAPER, read(layers_json, tmp_path))
-    assert len(section.findings) == 4 * 3
-    found = verdicts(section)
+def test_every_cell_of_the_paper_is_judged(
+    layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
+) -> None:
+    made = section(evidence(layers=read(layers_json, tmp_path)))
+    assert len(made.findings) == 4 * 3
+    found = verdicts(made)
     built = {what for what, verdict in found.items() if verdict is Verdict.BY_CONSTRUCTION}
     assert {what.partition(": ")[2] for what in built} == {"complexity per layer"}
     assert len(built) == 4
     assert {found[what] for what in found if what not in built} == {Verdict.REPRODUCED}
-    printed = {finding.what: finding.paper for finding in section.findings}
+    printed = {finding.what: finding.paper for finding in made.findings}
     assert printed["Convolutional: complexity per layer"] == "O(k · n · d²)"
-    assert not any(finding.of_training for finding in section.findings)
+    assert not any(finding.of_training for finding in made.findings)
 
 
 @pytest.mark.parametrize(
@@ -77,26 +79,31 @@ def test_every_cell_of_the_paper_is_judged(layers_json: Json, tmp_path: Path) ->
     ],
 )  # fmt: skip
 def test_another_count_differs_and_nothing_else_does(
-    layers_json: Json, tmp_path: Path, place: tuple[str, ...], wrong: Json, what: str
+    layers_json: Json,
+    tmp_path: Path,
+    place: tuple[str, ...],
+    wrong: Json,
+    what: str,
+    evidence: Callable[..., Evidence],
 ) -> None:
     *folders, last = place
     held = layers_json
     for name in folders:
         held = held[name]
     held[last] = wrong
-    found = verdicts(table_1(PAPER, read(layers_json, tmp_path)))
+    found = verdicts(section(evidence(layers=read(layers_json, tmp_path))))
     assert [name for name, verdict in found.items() if verdict is Verdict.DIFFERS] == [what]
 
 
 def test_a_path_is_judged_by_the_layer_not_by_how_it_grows(
-    layers_json: Json, tmp_path: Path
+    layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
     """An exponent was once enough if it was within 0.2; one layer too many at one size is not."""
     layers_json["paths"]["recurrent"]["exponents"]["n"] = fit(1.0)
     layers_json["paths"]["recurrent"]["points"]["n16"]["layers"] = 17
-    section = table_1(PAPER, read(layers_json, tmp_path))
-    assert verdicts(section)["Recurrent: maximum path length"] is Verdict.DIFFERS
-    (paths,) = [table for table in section.tables if table.key == "paths"]
+    made = section(evidence(layers=read(layers_json, tmp_path)))
+    assert verdicts(made)["Recurrent: maximum path length"] is Verdict.DIFFERS
+    (paths,) = [table for table in made.tables if table.key == "paths"]
     wrong = [row for row in paths.rows if row.cells[-1].text == "differs"]
     assert [[cell.text for cell in row.cells[:6]] for row in wrong] == [
         ["Recurrent", "16", "–", "n", "16", "17"]
@@ -121,10 +128,12 @@ def test_layers_are_counted_from_the_definition(kind: str, n: int, size: int, la
     assert EXACT_PATHS[kind].layers(n, size) == layers
 
 
-def test_every_number_stands_where_it_is_said_to(layers_json: Json, tmp_path: Path) -> None:
-    section = table_1(PAPER, read(layers_json, tmp_path))
+def test_every_number_stands_where_it_is_said_to(
+    layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
+) -> None:
+    made = section(evidence(layers=read(layers_json, tmp_path)))
     checked = 0
-    for cell in cells(section):
+    for cell in cells(made):
         if not cell.sources:
             continue
         texts = re.findall(r"−?\d[\d,]*(?:\.\d+)?", f"{cell.text} {cell.detail}")
@@ -140,28 +149,35 @@ def test_every_number_stands_where_it_is_said_to(layers_json: Json, tmp_path: Pa
     assert checked > 50
 
 
-def test_without_a_profile_the_formulas_stand_alone() -> None:
-    section = table_1(PAPER, None)
-    assert set(verdicts(section).values()) == {Verdict.NOT_RUN}
-    assert not [cell for cell in cells(section) if cell.sources]
-    assert len(section.tables) == 1
-    assert not section.figures
-    assert len(section.records) == 12
+def test_without_a_profile_the_formulas_stand_alone(evidence: Callable[..., Evidence]) -> None:
+    made = section(evidence())
+    assert set(verdicts(made).values()) == {Verdict.NOT_RUN}
+    assert not [cell for cell in cells(made) if cell.sources]
+    assert len(made.tables) == 1
+    assert not made.figures
+    assert len(made.records) == 12
 
 
-def test_tables_are_rectangular_and_render(layers_json: Json, tmp_path: Path) -> None:
-    section = table_1(PAPER, read(layers_json, tmp_path))
-    for table in section.tables:
+def test_tables_are_rectangular_and_render(
+    layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
+) -> None:
+    made = section(evidence(layers=read(layers_json, tmp_path)))
+    for table in made.tables:
         assert len(table.alignment) == len(table.headings)
         assert {sum(c.span for c in row.cells) for row in table.rows} == {len(table.headings)}
-    assert "n^2.00 · d^1.00" in markdown(section.tables)
-    assert r"\begin{tabular}" in latex(section.tables)
-    assert len({tuple(line) for line in section.records}) == 1
+    assert "n^2.00 · d^1.00" in markdown(made.tables)
+    assert r"\begin{tabular}" in latex(made.tables)
+    assert len({tuple(line) for line in made.records}) == 1
 
 
-def test_figures_are_the_same_again_and_hold_no_times(layers_json: Json, tmp_path: Path) -> None:
+def test_figures_are_the_same_again_and_hold_no_times(
+    layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
+) -> None:
     profile = read(layers_json, tmp_path)
-    first, second = table_1(PAPER, profile).figures, table_1(PAPER, profile).figures
+    first, second = (
+        section(evidence(layers=profile)).figures,
+        section(evidence(layers=profile)).figures,
+    )
     assert first == second
     names = ["flops_n", "flops_d", "path_length", "reachability"]
     assert [figure.name for figure in first] == [f"table_1_{name}" for name in names]

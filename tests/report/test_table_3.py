@@ -99,7 +99,7 @@ def over_seeds(name: str, mean: float, sd: float) -> Variation:
 def cost(parameters: int) -> dict[str, Any]:
     sides = {"source": 1, "target": 1}
     return {
-        "vocabulary": 100, "parameters": parameters, "forward_flops": sides,
+        "vocabulary": 37_000, "parameters": parameters, "forward_flops": sides,
         "training_flops": sides, "pair_flops": {"forward": 1, "training": 3},
     }  # fmt: skip
 

@@ -17,9 +17,10 @@ from aiayn.paper import PAPER
 from aiayn.records.scores import read
 from aiayn.records.text import RAW, Manifest, Part, Split
 from aiayn.report.comparison import Scores
+from aiayn.report.evidence import Evidence
 from aiayn.report.parses import read_parses
 from aiayn.report.section import Section
-from aiayn.report.table_4 import MEASURES, table_4
+from aiayn.report.table_4 import MEASURES, section
 from aiayn.report.tables import csv_text, latex, markdown
 from aiayn.report.verdict import Verdict
 
@@ -90,7 +91,12 @@ def scored(folder: Path, f1: float, pairs: int = 2416, corpus: str = "wsj-23") -
 
 
 def made(load: Load, params: dict[str, Any], scores: Scores) -> Section:
-    return table_4(PAPER, load(params), scores, MANIFESTS, {})
+    return section(
+        Evidence(
+            root=Path("nothing-there"), config=load(params), paper=PAPER, scores=scores,
+            histories={}, manifests=MANIFESTS, layers=None, models=None, variations=None,
+        )
+    )  # fmt: skip
 
 
 def verdicts(section: Section) -> list[tuple[Verdict, tuple[str, ...]]]:
@@ -107,13 +113,13 @@ NOT_PUBLIC = (
 def test_section_23_of_a_licensed_treebank_is_judged(
     load: Load, wsj: dict[str, Any], tmp_path: Path
 ) -> None:
-    section = made(load, wsj, scored(tmp_path, 91.0))
+    found = made(load, wsj, scored(tmp_path, 91.0))
     # the semi-supervised corpora are not public, so that row never is
-    assert verdicts(section) == [
+    assert verdicts(found) == [
         (Verdict.REPRODUCED, ()),
         (Verdict.OTHER_RECIPE, NOT_PUBLIC),
     ]
-    (ours,) = [f.ours for f in section.findings if f.ours]
+    (ours,) = [f.ours for f in found.findings if f.ours]
     assert (ours.text, ours.detail, ours.run) == ("91.00", "90.00–92.00", RUN)
     assert ours.sources[0] == f"{RUN}.json:test.bracket_f1.value"
     assert verdicts(made(load, wsj, scored(tmp_path, 89.0)))[0] == (Verdict.DIFFERS, ())
@@ -143,20 +149,20 @@ def test_a_departure_is_no_verdict(
 
 
 def test_another_test_set_is_no_verdict(load: Load, wsj: dict[str, Any], tmp_path: Path) -> None:
-    section = made(load, wsj, scored(tmp_path, 91.3, 245, "treebank-sample-test"))
-    verdict, reasons = verdicts(section)[0]
+    found = made(load, wsj, scored(tmp_path, 91.3, 245, "treebank-sample-test"))
+    verdict, reasons = verdicts(found)[0]
     assert verdict is Verdict.NOT_RUN
     assert "scored on treebank-sample-test, not on wsj-23" in reasons
-    assert section.findings[0].ours is None
-    ours = [row for row in section.tables[0].rows if row.tone == "ours"]
+    assert found.findings[0].ours is None
+    ours = [row for row in found.tables[0].rows if row.tone == "ours"]
     assert all(row.cells[3].text == "not run" for row in ours)
 
 
 def test_everything_printed_and_measured_is_in_tables_and_records(
     load: Load, wsj: dict[str, Any], tmp_path: Path
 ) -> None:
-    section = made(load, wsj, scored(tmp_path, 91.0))
-    printed, measured = section.tables
+    found = made(load, wsj, scored(tmp_path, 91.0))
+    printed, measured = found.tables
     assert [row.cells[3].text for row in printed.rows if row.tone != "ours"] == [
         "88.3", "90.4", "90.4", "91.7", "91.3", "91.3", "91.3", "92.1", "92.1", "92.7", "93.0", "93.3",
     ]  # fmt: skip
@@ -166,10 +172,10 @@ def test_everything_printed_and_measured_is_in_tables_and_records(
     ]  # fmt: skip
     assert cells[9].sources == (f"{RUN}.json:test.counts.repaired",)
     assert all(sum(c.span for c in row.cells) == 11 for row in measured.rows)
-    lines = csv_text(section.records).splitlines()
+    lines = csv_text(found.records).splitlines()
     assert len(lines) == 1 + 12 + 2 * len(MEASURES)
-    assert "91.00,90.00,92.00,reproduced,-0.30" in csv_text(section.records)
-    assert "BLEU" not in markdown(section.tables) + latex(section.tables)
+    assert "91.00,90.00,92.00,reproduced,-0.30" in csv_text(found.records)
+    assert "BLEU" not in markdown(found.tables) + latex(found.tables)
 
 
 def test_f1_by_length(load: Load, wsj: dict[str, Any], tmp_path: Path) -> None:
@@ -180,9 +186,9 @@ def test_f1_by_length(load: Load, wsj: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_nothing_was_run(load: Load, wsj: dict[str, Any]) -> None:
-    section = made(load, wsj, {RUN: None})
-    assert verdicts(section) == [(Verdict.NOT_RUN, ("no score yet",))] * 2
-    assert section.figures == ()
+    found = made(load, wsj, {RUN: None})
+    assert verdicts(found) == [(Verdict.NOT_RUN, ("no score yet",))] * 2
+    assert found.figures == ()
 
 
 SENTENCES = {
@@ -212,11 +218,13 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_parses_are_chosen_and_drawn(load: Load, wsj: dict[str, Any], files: Path) -> None:
+def test_parses_are_chosen_and_drawn(
+    load: Load, wsj: dict[str, Any], files: Path, evidence: Callable[..., Evidence]
+) -> None:
     config = load(wsj)
     parses = read_parses(config, files)
     assert [(p.number, p.repaired) for p in parses[RUN]] == [(1, False), (2, False), (3, True)]
-    figures = table_4(PAPER, config, {}, {}, parses).figures
+    figures = section(evidence(root=files, config=config)).figures
     assert [figure.name for figure in figures] == [f"tree_parsing_parser_{n}" for n in (1, 2, 3)]
     assert "&lt;b&gt;" in figures[0].svg
     assert "<b>" not in figures[0].svg

@@ -115,7 +115,7 @@ def _value(root: Path, place: str) -> float | None:
 
 def _cost(parameters: int) -> Json:
     return {
-        "vocabulary": 1_000,
+        "vocabulary": 37_000,
         "parameters": parameters,
         "forward_flops": {"source": 1_000_001, "target": 2_345_678},
         "training_flops": {"source": 3_000_003, "target": 7_037_034},
