@@ -39,7 +39,9 @@ def test_every_deviation_names_the_file_that_does_it() -> None:
     assert all(files(section) for section in sections)
 
 
-@pytest.mark.parametrize("page", [DEVIATIONS, ROOT / "docs/paper_map.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [DEVIATIONS, ROOT / "docs/paper_map.md"], ids=lambda page: page.name
+)
 def test_every_named_file_exists(page: Path) -> None:
     named = files(page.read_text(encoding="utf-8"))
     assert named
