@@ -129,5 +129,7 @@ def write_lock(root: Path) -> Callable[..., None]:
 
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trainings of tests are short, and are logged live all the same."""
+    """Trainings of tests are short, and are logged live all the same; on a busy machine their store
+    may take its time."""
     monkeypatch.setattr(live, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(live, "CLOSE_SECONDS", 300.0)

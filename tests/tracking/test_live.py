@@ -19,6 +19,8 @@ from aiayn.tracking.connection import connect
 from aiayn.tracking.live import LiveRun, open_run
 from aiayn.tracking.names import RunIdentity
 
+# seconds that nothing outlasts but a wait for a store, whatever else the machine does
+AT_ONCE = 20
 ROW = {"step": 1, "epoch": 0.5, "tokens": 9, "learning_rate": 1e-3, "loss": 2.0, "dev_loss": None}
 
 
@@ -61,7 +63,7 @@ def black_hole() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-def wait_for(warnings: list[str], seconds: float = 20) -> None:
+def wait_for(warnings: list[str], seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not warnings and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -154,7 +156,7 @@ def test_a_store_that_refuses(
     assert warnings[0].endswith("Training goes on; make sync brings the run in afterwards.")
     assert "secret" not in warnings[0]
     assert "\n" not in warnings[0]
-    assert lost < 2
+    assert lost < AT_ONCE
     assert run.run_id is None
 
 
@@ -166,25 +168,41 @@ def test_a_store_that_never_answers(
     warnings, lost, _ = drill(root)
     assert len(warnings) == 1
     assert "timed out" in warnings[0]
-    assert lost < 2
+    assert lost < AT_ONCE
 
 
-def test_closing_does_not_wait_for_an_answer(
-    root: Path, black_hole: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_does_not_wait_for_an_answer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "CLOSE_SECONDS", 0.3)
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", str(10 * AT_ONCE))
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{black_hole}")
     warnings: list[str] = []
-    run = open_run(identity(), {}, warn=warnings.append, root=root)
-    started = time.perf_counter()
-    run.close()
-    assert time.perf_counter() - started < 0.9
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(16)
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        run = open_run(identity(), {}, warn=warnings.append, root=root)
+        started = time.perf_counter()
+        run.close()
+        assert time.perf_counter() - started < AT_ONCE
     assert len(warnings) == 1
     assert "no answer" in warnings[0]
-    run._thread.join()  # its own timeout passes unnoticed
+    run._thread.join()  # the end of the connection passes unnoticed
     assert len(warnings) == 1
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_short_training_does_not_wait_for_mlflow_however_it_ends(
+    root: Path, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the import alone outlasts CLOSE_SECONDS: a second line beside the error."""
+    monkeypatch.setattr(live, "PATIENCE_SECONDS", 600.0)
+    monkeypatch.setattr(live, "connect", lambda *_: pytest.fail("MLflow was asked"))
+    warnings: list[str] = []
+    with pytest.raises(error), open_run(identity(), {}, warn=warnings.append, root=root) as run:
+        raise error
+    run._thread.join()
+    assert warnings == []
+    assert run.run_id is None
 
 
 @pytest.mark.usefixtures("impatient")
@@ -195,7 +213,7 @@ def test_a_store_that_cannot_be(root: Path, uri: str, monkeypatch: pytest.Monkey
     assert len(warnings) == 1
     assert uri in warnings[0]
     assert "\n" not in warnings[0]
-    assert lost < 2
+    assert lost < AT_ONCE
 
 
 def test_a_deleted_experiment_is_said_to_be(root: Path) -> None:

@@ -2,8 +2,8 @@
 
 Whatever the store does (down, slow, misconfigured, not installed), training hears one warning and
 goes on. A store that comes back is used again; what it missed is brought in by the sync at the end.
-So is all of a training that is over within PATIENCE_SECONDS: importing MLflow would slow it down
-for curves that nobody has the time to watch.
+So is all of a training that is over within PATIENCE_SECONDS, well or not: importing MLflow would
+slow it down for curves that nobody has the time to watch.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class LiveRun:
             self.close("FAILED" if issubclass(kind, Exception) else "KILLED")
 
     def _work(self) -> None:
-        if self._stop.wait(PATIENCE_SECONDS) and self._status == "FINISHED":
+        if PATIENCE_SECONDS and self._stop.wait(PATIENCE_SECONDS):
             return
         pending: deque[_Row] = deque(maxlen=ROWS)
         pause = 0.0
