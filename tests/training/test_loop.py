@@ -93,7 +93,7 @@ def test_terminated_at_any_step_and_resumed(make_trainer: Make, tmp_path: Path, 
 
 def test_kill_9_at_ten_random_moments(train_together: Together, tmp_path: Path) -> None:
     """After a step, or while something is being written: by the count, so that no clock decides."""
-    columns = {"steps": 150}
+    columns = {"steps": 120}
     assert train_together(tmp_path / "whole", columns=columns) == [(0, ANY)]
     moments, starts = random.Random(0), 0
     while starts < 10:
