@@ -8,10 +8,10 @@ from pathlib import Path
 
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.report.circumstances import circumstances
 from aiayn.report.evidence import gather
-from aiayn.report.page import circumstances_html, index_html, make_page
-from aiayn.report.sections import SECTIONS, files, make_section
+from aiayn.report.page.companion import circumstances
+from aiayn.report.page.contents import SECTIONS, files, make_section
+from aiayn.report.page.document import circumstances_html, index_html, make_page
 
 REPORTS = Path("reports")
 

@@ -130,7 +130,7 @@ def _parse(parsed: argparse.Namespace) -> list[str]:
         for output, sentence in zip(outputs, sentences, strict=True)
     ]
     if parsed.svg:
-        from aiayn.report.parses import draw_tree
+        from aiayn.report.table_4.parse_trees import draw_tree
 
         write_atomically(parsed.svg, draw_tree(next(tree for tree in trees if tree.words)))
     return [str(tree) if tree.words else "" for tree in trees]
@@ -226,7 +226,7 @@ def _draw(
     translation: str,
 ) -> None:
     from aiayn.illustrations.attention import sentence_maps
-    from aiayn.report.attention_figures import draw_attention
+    from aiayn.report.sections.attention_figures import draw_attention
 
     task = params.run(parsed.run).task
     maps = sentence_maps(model, bpe, sentence, translation, run=parsed.run, task=task)

@@ -8,7 +8,7 @@ import pytest
 
 from aiayn.paper import PAPER, model_of
 from aiayn.records.profiles import ModelCost, ModelsProfile, PairFlops, Sides
-from aiayn.report.training_cost import estimate, paper_cost
+from aiayn.report.parts.training_cost import estimate, paper_cost
 
 
 @pytest.mark.parametrize("row", PAPER.table_3)

@@ -16,7 +16,7 @@ from aiayn.records.json_files import if_there
 from aiayn.records.profiles import LayersProfile, ModelsProfile, read_layers, read_models
 from aiayn.records.text import Manifest, read_manifest
 from aiayn.report import belonging
-from aiayn.report.comparison import Scores
+from aiayn.report.table_2.bleu_cells import Scores
 
 LEADING = 2
 

@@ -1,0 +1,1 @@
+"""The page, and what stands on it around the sections."""

@@ -1,0 +1,102 @@
+"""Where each number of ours comes from: the run, its model, its sentences, and how to redo it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+
+from aiayn.records import places
+from aiayn.records.scores import SplitScores
+from aiayn.records.text import Manifest
+from aiayn.report.evidence import Evidence
+from aiayn.report.parts.section import Section
+from aiayn.report.parts.tables import Cell
+from aiayn.report.table_2.bleu_cells import compare
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """One run as the page accounts for it.
+
+    `model` and `recipe` are parameters by name; `departures` tell why table 2 does not judge the
+    run, if it has a cell there at all.
+    """
+
+    run: str
+    task: str
+    model_name: str
+    seed: int
+    model: Mapping[str, object]
+    recipe: Mapping[str, object]
+    training_corpora: tuple[str, ...]
+    manifest: Manifest | None
+    splits: Mapping[str, SplitScores]
+    departures: tuple[str, ...]
+    command: str
+
+
+def provenance(evidence: Evidence) -> Iterator[Provenance]:
+    """Of every run, in the order of params.yaml; a run without scores has no splits."""
+    config, scores = evidence.config, evidence.scores
+    comparisons = compare(evidence.paper, config, scores, evidence.manifests)
+    departures = {item.run: item.judgement.reasons for item in comparisons}
+    for name, splits in scores.items():
+        run, model = config.run(name), config.model_of(name)
+        task = config.task(run.task)
+        yield Provenance(
+            run=name,
+            task=run.task,
+            model_name=run.model,
+            seed=run.seed,
+            model=asdict(model),
+            recipe={
+                "batch_tokens": config.training.batch_tokens,
+                "warmup_steps": config.training.warmup_steps,
+                "BPE pieces": task.bpe.vocabulary,
+                "beam": task.decoding.beam,
+                "alpha": task.decoding.alpha,
+            },
+            training_corpora=task.text.train,
+            manifest=evidence.manifests.get(run.task),
+            splits=splits or {},
+            departures=departures.get(name, ()),
+            command=f"dvc repro score@{name}",
+        )
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A file of numbers that belong to no run: what a stage profile_NAME counted or measured."""
+
+    file: str
+    sha256: str
+    command: str
+
+
+def measurements(
+    root: Path, sections: Iterable[Section], runs: Container[str]
+) -> Iterator[Measurement]:
+    """The files in profiles/ that cells of no run name as their sources."""
+    for name in sorted({_file(c.sources[0]) for c in _cells(sections) if c.run not in runs}):
+        path = root / places.PROFILES / name
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "not there"
+        yield Measurement(name, digest, f"dvc repro profile_{path.stem}")
+
+
+def anchor(cell: Cell, runs: Container[str]) -> str:
+    """The place on the page that accounts for a cell of ours: of its run, or of its file."""
+    return f"run-{cell.run}" if cell.run in runs else f"file-{_file(cell.sources[0])}"
+
+
+def _cells(sections: Iterable[Section]) -> Iterator[Cell]:
+    """Those of ours."""
+    for section in sections:
+        rows = (row for table in section.tables for row in table.rows)
+        cells = (*(cell for row in rows for cell in row.cells), *(f.ours for f in section.findings))
+        yield from (cell for cell in cells if cell and cell.sources)
+
+
+def _file(source: str) -> str:
+    return PurePosixPath(source.partition(":")[0]).name

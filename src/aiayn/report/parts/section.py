@@ -1,0 +1,59 @@
+"""A part of the report: a table of the paper with ours beside it, its findings and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aiayn.report.parts.tables import Cell, Table
+from aiayn.report.parts.verdict import Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A picture and the numbers in it.
+
+    `name` is the stem of its files figures/NAME.svg and figures/NAME.csv; `title` a few words;
+    `caption` says what is seen and of which runs or code; `records` are the lines of the CSV.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    records: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A statement of the paper that ours is held against: an entry of the scoreboard.
+
+    `what` names it in a few words, `paper` is what stands in print. `ours` is there only if the
+    two could be judged; otherwise `reasons` say in a few words each why not. `of_training` marks
+    what a trained model scored: BLEU, perplexity, F1. Whether the paper was reproduced is asked of
+    these alone.
+    """
+
+    what: str
+    paper: str
+    ours: Cell | None
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    of_training: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """`key` names the files tables/KEY.md, .tex and .csv, like table_2, and the page's anchor.
+
+    `records` are the lines of the CSV: one figure a line.
+    """
+
+    key: str
+    title: str
+    subtitle: str
+    lead: str
+    tables: tuple[Table, ...]
+    records: Sequence[Mapping[str, str]]
+    findings: tuple[Finding, ...] = ()
+    figures: tuple[Figure, ...] = ()

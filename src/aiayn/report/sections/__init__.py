@@ -1,0 +1,1 @@
+"""The parts of the report that are no table of the paper's."""

@@ -1,0 +1,41 @@
+"""Which part of the page accounts for a cell."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from aiayn.report.page.provenance import anchor, measurements
+from aiayn.report.parts.section import Finding, Section
+from aiayn.report.parts.tables import Cell, Row, Table
+from aiayn.report.parts.verdict import Verdict
+
+RUNS = ("en-de.base",)
+SCORED = Cell("27.30", sources=("en-de.base.json:test.bleu.value",), run="en-de.base")
+COUNTED = Cell("2.00", sources=("layers.json:term.n.value",), run="profile_layers")
+FOUND = Cell("63.1", sources=("models.json:base.parameters",))
+
+
+def section() -> Section:
+    table = Table("t", ("a", "b", "c"), "lrr", (Row((Cell("plain"), SCORED, COUNTED)),))
+    finding = Finding(what="w", paper="65", ours=FOUND, verdict=Verdict.DIFFERS)
+    unjudged = Finding(what="w", paper="65", ours=None, verdict=Verdict.NOT_RUN)
+    return Section(
+        key="k", title="T", subtitle="s", lead="l", tables=(table,), records=(),
+        findings=(finding, unjudged),
+    )  # fmt: skip
+
+
+def test_a_cell_leads_to_its_run_or_else_to_its_file() -> None:
+    assert anchor(SCORED, RUNS) == "run-en-de.base"
+    assert anchor(COUNTED, RUNS) == "file-layers.json"
+    assert anchor(FOUND, RUNS) == "file-models.json"
+
+
+def test_measured_files_are_accounted_for_with_their_stage(tmp_path: Path) -> None:
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles/layers.json").write_bytes(b"{}")
+    layers, models = measurements(tmp_path, [section()], RUNS)
+    assert (layers.file, layers.command) == ("layers.json", "dvc repro profile_layers")
+    assert layers.sha256 == hashlib.sha256(b"{}").hexdigest()
+    assert (models.file, models.sha256) == ("models.json", "not there")

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import csv
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aiayn.report.parts.tables import (
+    Cell,
+    Row,
+    Table,
+    csv_text,
+    latex,
+    markdown,
+    power_of_ten,
+    signed,
+)
+
+TABLE = Table(
+    "Title",
+    ("Name", "A", "B"),
+    "lrr",
+    (
+        Row((Cell("plain", detail="who"), Cell("1.0"), Cell("–"))),
+        Row((Cell("ours"), Cell("2.00", sources=("s",)), Cell("x", mark="a")), "ours"),
+        Row((Cell("wide"), Cell("both", span=2))),
+    ),
+    (("a", "A note."), ("", "A remark.")),
+)
+
+
+def test_markdown() -> None:
+    assert markdown([TABLE]) == (
+        "## Title\n\n"
+        "| Name | A | B |\n"
+        "| :-- | --: | --: |\n"
+        "| plain (who) | 1.0 | – |\n"
+        "| ours | **2.00** | x<sup>a</sup> |\n"
+        "| wide | both | both |\n\n"
+        "- <sup>a</sup> A note.\n- A remark.\n"
+    )
+
+
+def test_latex() -> None:
+    text = latex([TABLE])
+    assert r"\begin{tabular}{lrr}" in text
+    assert r"plain {\footnotesize(who)} & 1.0 & -- \\" in text
+    assert r"wide & \multicolumn{2}{c}{both} \\" in text
+    assert r"\textsuperscript{a}A note." in text
+    assert text.count(r"\begin{") == text.count(r"\end{") == 2
+
+
+def test_text_from_elsewhere_stays_text() -> None:
+    hostile = Table("t", ("h",), "l", (Row((Cell("<script>|a_b*&\nc [x](y)"),)),))
+    shown = markdown([hostile])
+    assert r"\<script\>\|a\_b\*\& c \[x\](y)" in shown
+    assert len([line for line in shown.splitlines() if line.startswith("|")]) == 3
+    escaped = latex([Table("t", ("h",), "l", (Row((Cell(r"50% of a_b & \x {$#^~}"),)),))])
+    assert (
+        r"50\% of a\_b \& \textbackslash{}x \{\$\#\textasciicircum{}\textasciitilde{}\} \\"
+        in escaped
+    )
+
+
+def test_numbers_are_written_as_a_typesetter_would() -> None:
+    assert power_of_ten("1.0e20") == "1.0·10²⁰"
+    assert signed(-0.2) == "−0.20"
+    assert signed(0.42) == "+0.42"
+    cell = Row((Cell(power_of_ten("2.3e19")), Cell(signed(-1))))
+    assert r"2.3$\cdot$10\textsuperscript{19} & $-$1.00 \\" in latex(
+        [Table("t", ("a", "b"), "rr", (cell,))]
+    )
+
+
+ANY_TEXT = st.text(st.characters(exclude_characters="\r\0", exclude_categories=["Cs"]))
+
+
+@given(st.lists(st.fixed_dictionaries({"a": ANY_TEXT, "b,": ANY_TEXT}), min_size=1, max_size=5))
+def test_csv_can_be_read_back(records: list[dict[str, str]]) -> None:
+    assert list(csv.DictReader(io.StringIO(csv_text(records), newline=""))) == records

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu import corpus_bleu
+
+from aiayn.report.page.examples import TranslatedSet
+from aiayn.report.sections.by_length import BUCKETS, bleu_by_length, buckets_of
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=200))
+def test_buckets_part_the_set_by_length(lengths: list[int]) -> None:
+    buckets = list(buckets_of(lengths))
+    assert 1 <= len(buckets) <= BUCKETS
+    assert sorted(line for bucket in buckets for line in bucket.lines) == [*range(len(lengths))]
+    for bucket in buckets:
+        held = [lengths[line] for line in bucket.lines]
+        assert (min(held), max(held)) == (bucket.shortest, bucket.longest)
+    for shorter, longer in pairwise(buckets):
+        assert shorter.longest < longer.shortest
+
+
+def test_each_point_is_the_bleu_of_its_sentences() -> None:
+    short, long = ["a b c d e"] * 6, ["a b c d e f g h i"] * 6
+    said = [*short, *["a b c d x f g h i"] * 6]
+    test_set = TranslatedSet(
+        "en-de", "en", "de", "toy", [*short, *long], [*short, *long], {"r": said}
+    )
+    figure = bleu_by_length(test_set, ["r"])
+    wrong = corpus_bleu(said[6:], [long]).score
+    assert [(line["shortest"], line["pairs"], line["bleu"]) for line in figure.records] == [
+        ("5", "6", "100.00"),
+        ("9", "6", f"{wrong:.2f}"),
+    ]
