@@ -15,6 +15,7 @@ from aiayn.records import places
 from aiayn.records.comparison import (
     Comparison,
     Effect,
+    Finding,
     Measure,
     Seed,
     Sentences,
@@ -63,13 +64,20 @@ COMPARISON = Comparison(
             },
         ),
     },
+    findings={
+        "one_head": Finding(
+            verdict="undecided",
+            effect=Effect(value=-0.5, low=-4.0, high=3.0, p_value=0.75, corrected=1.0),
+        ),
+        "big": Finding(verdict="not run at this scale"),
+    },
 )
 
 
 def keys(data: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Every key in nested objects, names of models, seeds and corpora left out."""
     for key, value in data.items() if isinstance(data, dict) else ():
-        if path[-1:] not in (("models",), ("seeds",), ("corpora",), ("sha256",)):
+        if path[-1:] not in (("models",), ("seeds",), ("corpora",), ("sha256",), ("findings",)):
             yield (*path, key)
         yield from keys(value, (*path, key))
 

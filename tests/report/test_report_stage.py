@@ -127,6 +127,7 @@ def test_same_files_same_bytes_and_circumstances_stay_in_their_place(
     assert set(first) == {
         "index.html", "circumstances.html",
         *(f"tables/table_{n}.{kind}" for n in (1, 2, 3, 4) for kind in ("md", "csv", "tex")),
+        *(f"tables/findings.{kind}" for kind in ("md", "csv", "tex")),
         *(f"figures/{name}.{kind}" for name in (*figures, *lengths) for kind in ("svg", "csv")),
     }  # fmt: skip
     assert b"an-invented-host" in first["circumstances.html"]

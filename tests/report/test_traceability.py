@@ -147,9 +147,13 @@ def rendered(
     varied = {
         name: {**measure, "effect": {"value": -0.4567, **bounds}} for name, measure in over.items()
     }
+    dev = json.loads((folder / "data/text/en-de/manifest.json").read_text())["splits"]["dev"]
     comparison = {
         "task": "en-de", "base": "base", "split": "dev", "signature": "hand-made",
-        "test_set": {"corpora": {"newstest2013": {"pairs": 3000}}, "pairs": 3000, "sha256": {}},
+        "test_set": {key: dev[key] for key in ("corpora", "pairs", "sha256")},
+        "findings": {
+            "one_head": {"verdict": "undecided", "effect": {"value": -0.4567, **bounds}}
+        },
         "models": {
             "base": over | {"seeds": {"1": seed, "2": seed}},
             "big": varied | {"seeds": {"1": {**seed, "run": "en-de.big"}}},

@@ -23,7 +23,7 @@ from aiayn.records import places
 from aiayn.records.comparison import Comparison, read
 from aiayn.records.history import History, Line, write
 from aiayn.scoring.sentences import paired
-from aiayn.scoring.variations import compare_variations, judge
+from aiayn.scoring.variations import compare_variations, judge, judge_findings
 
 ROOT = Path(__file__).parents[2]
 REFERENCES = [f"Der Hund läuft heute durch den Wald Nummer {n}." for n in range(40)]
@@ -207,6 +207,31 @@ def test_equality_is_not_the_absence_of_a_difference() -> None:
     ):
         judged = judge({"bleu": {"base": base, "E_learned": row}}, "base")["bleu"]["E_learned"]
         assert (judged.claim, judged.outcome) == ("equal", outcome)
+
+
+def test_findings_are_judged_by_what_they_compare() -> None:
+    """The base's s is 3.94: 8 layers against 2 are two single draws, an error of s sqrt(2)."""
+    models: dict[str, list[float]] = {
+        "brief": list(FIVE), "A_h1": [-60.0], "C_N8": [80.0], "C_N2": [20.0],
+        "B_dk16": [22.0], "B_dk32": [23.0], "D_drop00": [110.0],
+    }  # fmt: skip
+    perplexities = {model: [5.0, 5.1][: len(values)] for model, values in models.items()}
+    found = judge_findings({"bleu": models, "perplexity": perplexities}, "brief")
+    assert {key: held.verdict for key, held in found.items()} == {
+        "one_head": "holds", "many_heads": "not run at this scale", "key_width": "undecided",
+        "layers": "holds", "width": "not run at this scale",
+        "inner_width": "not run at this scale", "dropout": "does not hold",
+        "smoothing_perplexity": "not run at this scale",
+        "smoothing_bleu": "not run at this scale", "positions_bleu": "not run at this scale",
+        "positions_perplexity": "not run at this scale", "big": "not run at this scale",
+    }  # fmt: skip
+    layers, key_width = found["layers"].effect, found["key_width"].effect
+    assert layers
+    assert key_width
+    s = float(np.std(FIVE, ddof=1))
+    assert layers.value == 60
+    assert layers.high - 60 == pytest.approx(stats.t.ppf(0.975, 4) * s * math.sqrt(2), abs=1e-3)
+    assert key_width.value == pytest.approx(22.5 - np.mean(FIVE), abs=1e-4)
 
 
 def test_seeds_of_the_base_given_as_rows_do_not_move() -> None:

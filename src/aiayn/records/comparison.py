@@ -17,6 +17,7 @@ FORMAT = 1
 
 Direction = Literal["higher", "lower", "equal"]
 Outcome = Literal["higher", "lower", "equal", "undecided"]
+Verdict = Literal["holds", "does not hold", "undecided", "not run at this scale"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +88,20 @@ class Variation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A statement of the paper, tested: `effect` as in aiayn.paper.findings, over our models.
+
+    It is None where a row was not run, or where the base's seeds tell no spread.
+    """
+
+    verdict: Verdict
+    effect: Effect | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """All variations by model, the one that they vary, `base`, among them.
+    """All variations by model, the one that they vary, `base`, among them; and what they say of
+    the paper's statements (aiayn.paper.findings), by key.
 
     `split` names the sentences that were scored; `signature` is sacreBLEU's.
     """
@@ -99,6 +112,7 @@ class Comparison:
     test_set: TestSet
     signature: str
     models: Mapping[str, Variation]
+    findings: Mapping[str, Finding]
 
     @property
     def hindrance(self) -> str:

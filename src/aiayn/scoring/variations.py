@@ -18,16 +18,19 @@ from typing import NamedTuple
 from aiayn.config import Config, Run
 from aiayn.errors import ScoreError
 from aiayn.paper import claims
+from aiayn.paper.findings import STATEMENTS
 from aiayn.paper.table_3 import ROWS
 from aiayn.records import history, places
 from aiayn.records.comparison import (
     Comparison,
     Direction,
     Effect,
+    Finding,
     Measure,
     Outcome,
     Seed,
     Variation,
+    Verdict,
 )
 from aiayn.scoring.references import read_hypotheses, read_references
 from aiayn.scoring.sentences import paired_by_seed
@@ -79,15 +82,13 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
         }
         for model in dict.fromkeys(run.model for run in runs.values())
     }
-    measures = judge(
-        {
-            "bleu": {model: [seed.bleu for seed in held.values()] for model, held in seeds.items()},
-            "perplexity": {
-                model: [seed.perplexity for seed in held.values()] for model, held in seeds.items()
-            },
+    samples = {
+        "bleu": {model: [seed.bleu for seed in held.values()] for model, held in seeds.items()},
+        "perplexity": {
+            model: [seed.perplexity for seed in held.values()] for model, held in seeds.items()
         },
-        base,
-    )
+    }
+    measures = judge(samples, base)
     return Comparison(
         task=task,
         base=base,
@@ -100,6 +101,7 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             )
             for model, held in seeds.items()
         },
+        findings=judge_findings(samples, base),
     )
 
 
@@ -133,11 +135,27 @@ SCALES = {
 
 
 class _Test(NamedTuple):
-    model: str
+    name: str
     measure: str
     difference: Difference
     outcome: Outcome  # what it says if it is significant
     p_value: float
+
+    def effect(self, corrected: float) -> Effect:
+        """On the measure's own scale; rounded as the file has it, so that what is written is what
+        was held."""
+        back = SCALES[self.measure].back
+        value, low, high = (
+            round(back(bound), DECIMALS)
+            for bound in (self.difference.value, *self.difference.interval())
+        )
+        return Effect(
+            value=value,
+            low=low,
+            high=high,
+            p_value=round(self.p_value, P_DECIMALS),
+            corrected=round(corrected, P_DECIMALS),
+        )
 
 
 def judge(samples: Mapping[str, Samples], base: str) -> dict[str, dict[str, Measure]]:
@@ -157,13 +175,7 @@ def judge(samples: Mapping[str, Samples], base: str) -> dict[str, dict[str, Meas
         if model != base
         for test in _tests(model, measure, models, base)
     ]
-    corrected = holm([test.p_value for test in tests])
-    effects: dict[tuple[str, str], tuple[Effect, Outcome]] = {}
-    for test, p_corrected in zip(tests, corrected, strict=True):
-        place = (test.measure, test.model)
-        if place not in effects or test.p_value < effects[place][0].p_value:
-            outcome: Outcome = test.outcome if p_corrected < LEVEL else "undecided"
-            effects[place] = _effect(test, p_corrected), outcome
+    effects = _decided(tests)
     return {
         measure: {
             model: _measure(
@@ -183,33 +195,79 @@ def _claim(measure: str, model: str) -> Direction | None:
 
 
 def _tests(model: str, measure: str, models: Samples, base: str) -> Iterator[_Test]:
+    return _tests_of(
+        model, measure, {model: 1.0, base: -1.0}, models, base, _claim(measure, model) == "equal"
+    )
+
+
+def _tests_of(
+    name: str,
+    measure: str,
+    weights: Mapping[str, float],
+    models: Samples,
+    base: str,
+    equality: bool,
+) -> Iterator[_Test]:
     scale = SCALES[measure]
-    samples = {name: [scale.forward(value) for value in models[name]] for name in (model, base)}
-    found = contrast({model: 1, base: -1}, samples, base)
+    samples = {
+        model: [scale.forward(value) for value in models[model]] for model in {*weights, base}
+    }
+    found = contrast(weights, samples, base)
     if found is None:
         return
     away: Outcome = "higher" if found.value > 0 else "lower"
-    if _claim(measure, model) == "equal":
-        yield _Test(model, measure, found, "equal", found.p_within(scale.margin))
-        yield _Test(model, measure, found, away, found.p_beyond(scale.margin))
+    if equality:
+        yield _Test(name, measure, found, "equal", found.p_within(scale.margin))
+        yield _Test(name, measure, found, away, found.p_beyond(scale.margin))
     else:
-        yield _Test(model, measure, found, away, found.p_different())
+        yield _Test(name, measure, found, away, found.p_different())
 
 
-def _effect(test: _Test, corrected: float) -> Effect:
-    """Rounded as the file has it, so that what is written is what was held."""
-    back = SCALES[test.measure].back
-    low, high = test.difference.interval()
-    value, low, high = (
-        round(back(bound), DECIMALS) for bound in (test.difference.value, low, high)
-    )
-    return Effect(
-        value=value,
-        low=low,
-        high=high,
-        p_value=round(test.p_value, P_DECIMALS),
-        corrected=round(corrected, P_DECIMALS),
-    )
+def _decided(tests: Sequence[_Test]) -> dict[tuple[str, str], tuple[Effect, Outcome]]:
+    """Of a family of tests, corrected for their number: by measure and name the nearer to being
+    said, and what it says."""
+    corrected = holm([test.p_value for test in tests])
+    decided: dict[tuple[str, str], tuple[Effect, Outcome]] = {}
+    for test, p_corrected in zip(tests, corrected, strict=True):
+        place = (test.measure, test.name)
+        if place not in decided or test.p_value < decided[place][0].p_value:
+            outcome: Outcome = test.outcome if p_corrected < LEVEL else "undecided"
+            decided[place] = test.effect(p_corrected), outcome
+    return decided
+
+
+def judge_findings(samples: Mapping[str, Samples], base: str) -> dict[str, Finding]:
+    """The paper's statements, a family of their own, tested over our models.
+
+    Args:
+        samples: "bleu" and "perplexity" over the seeds, by model.
+    """
+    ours = {
+        key: {base if row == "base" else row: weight for row, weight in statement.rows.items()}
+        for key, statement in STATEMENTS.items()
+    }
+    run = {key for key, models in ours.items() if models.keys() <= samples["bleu"].keys()}
+    decided = _decided(
+        [
+            test
+            for key, statement in STATEMENTS.items()
+            if key in run
+            for test in _tests_of(
+                key, statement.measure, ours[key], samples[statement.measure], base,
+                statement.claim == "equal",
+            )
+        ]
+    )  # fmt: skip
+    findings: dict[str, Finding] = {}
+    for key, statement in STATEMENTS.items():
+        effect, outcome = decided.get((statement.measure, key), (None, "undecided"))
+        verdict: Verdict = "not run at this scale"
+        if key in run:
+            verdict = "undecided"
+            if outcome != "undecided":
+                verdict = "holds" if outcome == statement.claim else "does not hold"
+        findings[key] = Finding(verdict=verdict, effect=effect)
+    return findings
 
 
 def _measure(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from aiayn.errors import ConfigError
 from aiayn.report.evidence import Evidence
+from aiayn.report.findings import statements
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import csv_text, latex, markdown
 from aiayn.report.sections import by_length, costs, learning_curves, model_figures
@@ -16,6 +17,7 @@ from aiayn.report.table_4 import parsing
 from aiayn.typed import nearest
 
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
+    "findings": statements.section,
     "table_1": layer_types.section,
     "table_2": translation.section,
     "table_3": variations.section,

@@ -1,0 +1,81 @@
+"""What the paper says of its variations, as statements that trained models can test.
+
+Each names the rows of table 3 that it compares: the sum of weight x measure over them is the
+effect, and the paper claims it to be higher than 0, lower, or equal to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from aiayn.paper.claims import Direction
+
+BLEU: Literal["bleu"] = "bleu"
+PERPLEXITY: Literal["perplexity"] = "perplexity"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`text` says it in our words, `section` where the paper does; `rows` go by weight."""
+
+    text: str
+    section: str
+    measure: Literal["bleu", "perplexity"]
+    claim: Direction
+    rows: Mapping[str, float]
+
+
+def _less(row: str, other: str) -> dict[str, float]:
+    return {row: 1.0, other: -1.0}
+
+
+STATEMENTS: Mapping[str, Statement] = {
+    "one_head": Statement(
+        "A single head is worse than eight", "6.2, rows A", BLEU, "lower", _less("A_h1", "base")
+    ),
+    "many_heads": Statement(
+        "Quality drops with too many heads: 32", "6.2, rows A", BLEU, "lower",
+        _less("A_h32", "base"),
+    ),
+    "key_width": Statement(
+        "A smaller d_k hurts: mean of both rows", "6.2, rows B", BLEU, "lower",
+        {"B_dk16": 0.5, "B_dk32": 0.5, "base": -1.0},
+    ),
+    "layers": Statement(
+        "Bigger is better: 8 layers beside 2", "6.2, rows C", BLEU, "higher",
+        _less("C_N8", "C_N2"),
+    ),
+    "width": Statement(
+        "Bigger is better: the widest d_model beside the narrowest", "6.2, rows C", BLEU, "higher",
+        _less("C_d1024", "C_d256"),
+    ),
+    "inner_width": Statement(
+        "Bigger is better: the widest d_ff beside the narrowest", "6.2, rows C", BLEU, "higher",
+        _less("C_ff4096", "C_ff1024"),
+    ),
+    "dropout": Statement(
+        "Dropout helps against over-fitting", "6.2, rows D", BLEU, "higher",
+        _less("base", "D_drop00"),
+    ),
+    "smoothing_perplexity": Statement(
+        "Label smoothing hurts perplexity", "5.4, rows D", PERPLEXITY, "higher",
+        _less("base", "D_smooth00"),
+    ),
+    "smoothing_bleu": Statement(
+        "Label smoothing improves BLEU", "5.4, rows D", BLEU, "higher", _less("base", "D_smooth00")
+    ),
+    "positions_bleu": Statement(
+        "Learned positions and sinusoids do nearly the same: BLEU", "6.2, row E", BLEU, "equal",
+        _less("E_learned", "base"),
+    ),
+    "positions_perplexity": Statement(
+        "Learned positions and sinusoids do nearly the same: perplexity", "6.2, row E", PERPLEXITY,
+        "equal", _less("E_learned", "base"),
+    ),
+    "big": Statement(
+        "The big model is better than the base", "table 3, big", BLEU, "higher",
+        _less("big", "base"),
+    ),
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""The paper's statements, tested: the section that leads the page."""

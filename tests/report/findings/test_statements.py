@@ -1,0 +1,63 @@
+"""The leading section: every statement of the paper with its effect, and what holds here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from aiayn.paper.findings import STATEMENTS
+from aiayn.records import comparison, places
+from aiayn.report.findings.statements import section
+
+GOLDEN = Path(__file__).parents[2] / "records/golden" / places.TABLE_3
+
+
+@pytest.fixture
+def held() -> Any:
+    return comparison.read(GOLDEN)
+
+
+def made(variations: Any) -> dict[str, list[str]]:
+    """Rows by statement: effect, p and verdict."""
+    (table,) = section(SimpleNamespace(variations=variations)).tables  # type: ignore[arg-type]
+    return {
+        row.cells[0].text: [f"{cell.text} {cell.detail}".strip() for cell in row.cells[4:]]
+        for row in table.rows
+    }
+
+
+def test_every_statement_has_its_line(held: Any) -> None:
+    rows = made(held)
+    assert list(rows) == [statement.text for statement in STATEMENTS.values()]
+    assert rows[STATEMENTS["one_head"].text] == ["−0.50 −4.00 to +3.00", "1.0000", "undecided"]
+    assert rows[STATEMENTS["big"].text] == ["–", "", "not run at this scale"]
+    assert rows[STATEMENTS["layers"].text] == ["–", "", "not run at this scale"]
+
+
+def test_what_does_not_hold_is_said_as_plainly(held: Any) -> None:
+    for verdict in ("holds", "does not hold"):
+        finding = replace(held.findings["one_head"], verdict=verdict)
+        rows = made(replace(held, findings={"one_head": finding}))
+        assert rows[STATEMENTS["one_head"].text][-1] == verdict
+
+
+def test_without_a_spread_it_says_why(held: Any) -> None:
+    finding = comparison.Finding(verdict="undecided")
+    alone = replace(held, base="A_h1", findings={"one_head": finding})
+    assert made(alone)[STATEMENTS["one_head"].text] == ["– one seed of the base", "", "undecided"]
+
+
+def test_before_anything_has_run() -> None:
+    assert {row[-1] for row in made(None).values()} == {"not run at this scale"}
+
+
+def test_lines_of_csv_are_the_tables(held: Any) -> None:
+    records = section(SimpleNamespace(variations=held)).records  # type: ignore[arg-type]
+    assert [line["finding"] for line in records] == list(STATEMENTS)
+    assert (records[0]["effect"], records[0]["p"], records[0]["verdict"]) == (
+        "-0.5", "1.0", "undecided",
+    )  # fmt: skip
