@@ -19,6 +19,9 @@ from typing import Any
 import pytest
 
 from aiayn import config
+from aiayn.records import circumstances, places
+from aiayn.records.circumstances import TrainCircumstances
+from aiayn.records.text import Manifest, Part, Split, write_manifest
 from aiayn.tracking.sync import sync
 from aiayn.tracking.views import VIEWS, View, link
 
@@ -63,17 +66,35 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / path).write_text(text)
 
     for n, (run, value) in enumerate(RUNS.items()):
-        put(f"history/{run}.csv", "step,loss,dev_perplexity\n20,2.5,7.5\n")
+        put(
+            f"history/{run}.csv",
+            "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n20,1,9,0.1,2.5,2.0,7.5\n",
+        )
         commit = "4f2a" * 10 + ("" if run == "parsing.parser" else "-dirty")
-        put(f"circumstances/{run}.train.json", {"fingerprint": f"f{n}", "commit": commit})
+        trained = TrainCircumstances(
+            host="h", device="cpu: one", python="3", versions={}, commit=commit, fingerprint=f"f{n}",
+            seconds=9.0, validation_seconds=1.0, tokens_per_second=9, starts=1,
+            started="2026-01-02T03:04:05+00:00", ended="2026-01-02T03:04:14+00:00", processes=1,
+            threads=1, precision="float32", matmul="highest", padding_share=0.1, parameters=9,
+        )  # fmt: skip
+        circumstances.write(root / places.train_circumstances(run), trained)
         score = {"value": value, "signature": "s"}
-        splits = {"dev": {"bleu": score}}
+        on = {"corpora": {"demo": {"pairs": 2}}, "pairs": 2, "sha256": {"source": "5" * 64}}
+        splits = {"dev": {"set": on, "bleu": score}}
         if run == "parsing.parser":
-            splits = {"test": {"bracket_f1": score}}
+            splits = {"test": {"set": on, "bracket_f1": score}}
         elif run == "en-de.base":
-            splits["test"] = {"bleu": score}
-        put(f"scores/{run}.json", {"splits": splits})
-    put("data/text/en-de/manifest.json", {"splits": {"train": {"sha256": {"source": "5" * 64}}}})
+            splits["test"] = {"set": on, "bleu": score}
+        task, _, model = run.partition(".")
+        put(f"scores/{run}.json", {"run": run, "task": task, "model": model, "splits": splits})
+    train = Split(
+        corpora={"demo": Part(pairs=2)}, pairs=2, words={"source": 4, "target": 4},
+        sha256={"source": "5" * 64},
+    )  # fmt: skip
+    manifest = Manifest(
+        task="en-de", form="raw", languages={}, cleaning={}, downloads={}, splits={"train": train}
+    )
+    write_manifest(root / "data/text/en-de/manifest.json", manifest)
     models = {
         model: {
             "perplexity": {"mean": 4.5, "outcome": "undecided"},

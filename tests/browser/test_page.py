@@ -112,14 +112,18 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = [f"target {'word ' * (line % 7)}{OWNED} {n}" for line in range(40)]
         (outputs / "test.hypotheses").write_text("\n".join(lines) + "\n")
         score = {"value": 20.25 + n, "low": 19.5, "high": 22.75, "signature": OWNED}
-        identity = {"corpora": ["demo-test"], "pairs": 40, "sha256": {"source": "5a" * 32}}
+        identity = {
+            "corpora": {"demo-test": {"pairs": 40}},
+            "pairs": 40,
+            "sha256": {"source": "5a" * 32},
+        }
         measures = MEASURES[params["tasks"][described["task"]]["metric"]]
         counts = {"sentences": 40, "repaired": 3, "skipped": 0}
         splits = {"test": {"set": identity, "counts": counts, **dict.fromkeys(measures, score)}}
         named = {"run": run, "task": described["task"], "model": "m", "splits": splits}
         (root / f"scores/{run}.json").write_text(json.dumps(named))
-        rows = "".join(f"{step},{step},0.001,{5 / step},{9 / step}\n" for step in range(1, 9))
-        heading = "step,tokens,learning_rate,loss,dev_perplexity\n"
+        rows = "".join(f"{step},1,{step},0.001,{5 / step},1,{9 / step}\n" for step in range(1, 9))
+        heading = "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"
         (root / f"history/{run}.csv").write_text(heading + rows)
     bounds = {"low": -10.25, "high": 1.5, "p_value": 0.5, "corrected": 1}
     over = {

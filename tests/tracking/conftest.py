@@ -64,26 +64,43 @@ def write_results(root: Path) -> Callable[..., None]:
                     "started": "2026-01-02T03:04:05+00:00",
                     "ended": "2026-01-02T03:05:05+00:00",
                     "seconds": 60.0,
+                    "validation_seconds": 2.5,
                     "tokens_per_second": 1000,
+                    "starts": 1,
                     "processes": 2,
+                    "threads": 1,
+                    "precision": "float32",
+                    "matmul": "highest",
+                    "padding_share": 0.05,
+                    "parameters": 1234,
                     "host": "hand-made",
+                    "device": "cpu: made by hand",
+                    "python": "3.11.0",
                     "versions": {"torch": "2.13.0"},
                     "commit": "4f2a" * 10 + "-dirty",
                 }
             ),
         )
-        put(f"circumstances/{run}.decode.json", json.dumps({"seconds": 7.5, "host": "other"}))
+        put(
+            f"circumstances/{run}.decode.json",
+            json.dumps({"sentences": 3, "seconds": 7.5, "sentences_per_second": 0.4}),
+        )
         bleu = {"value": 31.4, "low": 30.5, "high": 32.25, "signature": "nrefs:1|case:mixed"}
-        scores = {"test": {"set": {"pairs": 2}, "bleu": bleu}, "dev": {"bleu": {"value": 33}}}
-        put(f"scores/{run}.json", json.dumps({"run": run, "splits": scores}))
+        on = {"corpora": {"demo": {"pairs": 2}}, "pairs": 2, "sha256": {"source": "5" * 64}}
+        dev = {"value": 33, "signature": "nrefs:1"}
+        scores = {"test": {"set": on, "bleu": bleu}, "dev": {"set": on, "bleu": dev}}
+        about = {"run": run, "task": "en-de", "model": run.partition(".")[2]}
+        put(f"scores/{run}.json", json.dumps({**about, "splits": scores}))
         put("data/text/en-de/test.source", "a house\ntwo\u2028halves, one line\n")
         put("data/text/en-de/test.target", "ein Haus\nzwei Hälften\n")
         put(f"outputs/{run}/test.hypotheses", "ein Haus\n<script>\n")
-        splits = {
-            split: {"corpora": ["demo"], "pairs": 2, "sha256": {"source": "5" * 64}}
-            for split in ("train", "dev", "test")
-        }
-        put("data/text/en-de/manifest.json", json.dumps({"splits": splits}))
+        described = {**on, "words": {"source": 5, "target": 4}}
+        manifest = {
+            "task": "en-de", "languages": {"source": "en", "target": "de"}, "form": "raw",
+            "cleaning": {}, "downloads": {},
+            "splits": dict.fromkeys(("train", "dev", "test"), described),
+        }  # fmt: skip
+        put("data/text/en-de/manifest.json", json.dumps(manifest))
         put("reports/figures/training_loss.svg", "<svg/>")
 
     return write

@@ -78,8 +78,8 @@ def test_the_stage_mirrors(root: Path, write_results: Write) -> None:
     write_results("en-de.base")
     done = run_track(root)
     assert (done.returncode, done.stderr) == (0, "")
-    # 3 lines of history with 4 metrics, 2 of a validation, 4 scores, 3 circumstances
-    news = "runs 1, of these new 1, metric values added 21"
+    # 3 lines of history with 4 metrics, 2 of a validation, 4 scores, 8 circumstances
+    news = "runs 1, of these new 1, metric values added 26"
     assert done.stdout == f"MLflow at sqlite:///{root}/mlflow.db: {news}\n"
 
 

@@ -17,7 +17,7 @@ from mlflow import MlflowClient
 from mlflow.entities import Run
 
 from aiayn import config
-from aiayn.errors import DataError
+from aiayn.errors import DataError, ScoreError
 from aiayn.tracking.connection import StoreError
 from aiayn.tracking.live import open_run
 from aiayn.tracking.names import RunIdentity, run_params
@@ -80,7 +80,8 @@ def test_all_that_the_files_say_is_there(
     tags = run.data.tags
     assert tags["stage"] == "score"
     assert (tags["commit"], tags["dirty"]) == ("4f2a" * 10, "true")
-    assert (tags["host"], tags["decode.host"]) == ("hand-made", "other")
+    assert tags["host"] == "hand-made"
+    assert run.data.metrics["work/decoding_sentences_per_second"] == 0.4
     assert tags["versions.torch"] == "2.13.0"
     assert tags["decoding.beam"] == str(params.task("en-de").decoding.beam)
     assert tags["weights.md5"] == "d" * 32
@@ -241,15 +242,28 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
         name: {"value": value, "signature": f"of {name}"} for name, value in measures.items()
     }
     write_results("parsing.parser")
+    on = {"corpora": {"demo": {"pairs": 9}}, "pairs": 9, "sha256": {}}
     split = {
+        "set": on,
         **brackets,
         "counts": {"sentences": 9, "repaired": 3},
         "lengths": {"1-10": {"f1": 80, "sentences": 9}},
     }
-    (root / "scores/parsing.parser.json").write_text(json.dumps({"splits": {"test": split}}))
+    (root / "scores/parsing.parser.json").write_text(
+        json.dumps(
+            {
+                "run": "parsing.parser",
+                "task": "parsing",
+                "model": "parser",
+                "splits": {"test": split},
+            }
+        )
+    )
     write_results("en-de.C_N2")
-    dev = {"bleu": {"value": 24.6, "signature": "of dev"}}
-    (root / "scores/en-de.C_N2.json").write_text(json.dumps({"splits": {"dev": dev}}))
+    dev = {"set": on, "bleu": {"value": 24.6, "signature": "of dev"}}
+    (root / "scores/en-de.C_N2.json").write_text(
+        json.dumps({"run": "en-de.C_N2", "task": "en-de", "model": "C_N2", "splits": {"dev": dev}})
+    )
     base = {"mean": 4.5, "sd": 0.5, "outcome": "undecided"}
     effect = {"value": -6.5, "low": -9, "high": -4, "p_value": 0.001, "corrected": 0.02}
     lower = {"mean": 24.6, "effect": effect, "claim": "lower", "outcome": "lower"}
@@ -263,10 +277,15 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
             "C_N2": {"perplexity": base, "bleu": lower, "seeds": {"1": {**seed, "sentences": sentences}}},
         },
     }  # fmt: skip
-    costs = {"parameters": 1234, "pair_flops": {"forward": 10, "training": 30}}
+    sides = {"source": 1, "target": 1}
+    costs = {
+        "vocabulary": 100, "parameters": 1234, "forward_flops": sides, "training_flops": sides,
+        "pair_flops": {"forward": 10, "training": 30},
+    }  # fmt: skip
+    profile = {"sentence_pieces": 5, "models": {"C_N2": {"en-de": costs}}, "paper": {}}
     for path, content in (
         ("comparisons/table_3.json", comparison),
-        ("profiles/models.json", {"models": {"C_N2": {"en-de": costs}}}),
+        ("profiles/models.json", profile),
     ):
         (root / path).parent.mkdir()
         (root / path).write_text(json.dumps(content))
@@ -375,14 +394,17 @@ def test_nothing_to_mirror_touches_no_store(tmp_path: Path, root: Path) -> None:
     assert not (tmp_path / "mlflow.db").exists()
 
 
+HEAD = "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"
+
+
 @pytest.mark.parametrize(
     ("path", "content", "message"),
     [
-        ("history/en-de.base.csv", "step,loss\n20,much\n", "not a training history"),
-        ("history/en-de.base.csv", "step,loss\n,3\n", "a line has no step"),
-        ("history/en-de.base.csv", "step,loss\n20,3,4\n", "not a training history"),
+        ("history/en-de.base.csv", HEAD + "20,0.1,9,0.1,much,,\n", "line 2: loss is 'much'"),
+        ("history/en-de.base.csv", HEAD + ",0.1,9,0.1,3,,\n", "line 2: step is ''"),
+        ("history/en-de.base.csv", "step,loss\n20,3\n", "the column epoch is missing"),
         ("scores/en-de.base.json", "{", "not JSON"),
-        ("circumstances/en-de.base.train.json", "[]", "not a JSON object"),
+        ("circumstances/en-de.base.train.json", "[]", "must be a mapping"),
     ],
 )
 def test_a_damaged_file_is_named(
@@ -395,7 +417,7 @@ def test_a_damaged_file_is_named(
 ) -> None:
     write_results("en-de.base")
     (root / path).write_text(content)
-    with pytest.raises(DataError, match=message) as error:
+    with pytest.raises((DataError, ScoreError), match=message) as error:
         sync(params, root)
     assert str(error.value).startswith(str(root / path))
     assert "\n" not in str(error.value)

@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from aiayn.records import places
+from aiayn.records.json_files import plain
+from aiayn.records.text import Manifest
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput
 
 _DIGEST_CHARACTERS = 36  # MLflow's limit; an md5 of DVC with ".dir" just fits
 _PROFILE = ("corpora", "pairs", "words", "sha256")
-_CONTEXTS = {"train": "training", "dev": "validation"}
+_CONTEXTS = {places.TRAIN: "training", places.DEV: "validation"}
 
 
 def dataset_inputs(
-    task: str, manifest: Mapping[str, Any], dvc_digest: str | None
+    task: str, manifest: Manifest | None, dvc_digest: str | None
 ) -> list[DatasetInput]:
     """The splits of a task as MLflow knows them: name en-de/train, context training.
 
     Args:
-        manifest: data/text/TASK/manifest.json.
-        dvc_digest: of data/text/TASK, from dvc.lock. Without one a split's own sha256 stands in,
+        manifest: of the task's text; None where that is not here.
+        dvc_digest: of the text's folder, from dvc.lock. Without one a split's own sha256 stands in,
             cut to MLflow's 36 characters.
     """
     from mlflow.entities import Dataset, DatasetInput, InputTag
 
     inputs = []
-    for split, facts in manifest.get("splits", {}).items():
-        digest = dvc_digest or str(facts.get("sha256", {}).get("source", "unknown"))
+    for split, described in manifest.splits.items() if manifest else ():
+        digest = dvc_digest or described.sha256["source"]
+        facts = plain(described)
+        uri = places.lines(places.text(task), split, "source").as_posix()
         dataset = Dataset(
             name=f"{task}/{split}",
             digest=digest[:_DIGEST_CHARACTERS],
             source_type="local",
-            source=json.dumps({"uri": f"data/text/{task}/{split}.source"}),
-            profile=json.dumps({key: facts[key] for key in _PROFILE if key in facts}),
+            source=json.dumps({"uri": uri}),
+            profile=json.dumps({key: facts[key] for key in _PROFILE}),
         )
         context = _CONTEXTS.get(split, "test")
         inputs.append(DatasetInput(dataset, [InputTag("mlflow.data.context", context)]))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from aiayn.records import places
+from aiayn.records.host import UNKNOWN_COMMIT
+from aiayn.records.json_files import plain
 from aiayn.records.lock import Lock
 from aiayn.tracking.names import RunIdentity
 from aiayn.tracking.results import Results
@@ -25,24 +28,24 @@ def tags_of(identity: RunIdentity, found: Results, lock: Lock) -> dict[str, str]
         ),
     }
     tags |= {f"dvc.{k}": v for k, v in lock.digests(identity.run, identity.task).items()}
-    tags |= _descriptions(found.training, "")
-    tags |= _descriptions(found.decoding, "decode.")
-    described = tags.get("commit", "unknown")  # as git describe --dirty puts it
-    if described != "unknown":
+    for prefix, circumstances in (("", found.training), ("decode.", found.decoding)):
+        tags |= _descriptions(plain(circumstances) if circumstances else {}, prefix)
+    described = tags.get("commit", UNKNOWN_COMMIT)  # as git describe --dirty puts it
+    if described != UNKNOWN_COMMIT:
         commit = described.removesuffix("-dirty")
         tags |= {"commit": commit, "mlflow.source.git.commit": commit}
         tags["dirty"] = "false" if commit == described else "true"
     # a run that is not tested has no average: what it was scored with is its last checkpoint
-    for weights in ("averaged.safetensors", "checkpoints"):
-        path = f"models/{identity.run}/{weights}"
+    folder = places.model(identity.run)
+    for path in (places.averaged(folder).as_posix(), places.checkpoints(folder).as_posix()):
         digest = lock.out(path)
         if digest is not None:
             tags |= {"weights.path": path, "weights.md5": digest}
             break
-    splits = found.scores.get("splits", {})
-    for metric, score in (splits.get("test") or splits.get("dev", {})).items():
-        if "signature" in score:
-            tags[f"signature.{metric}"] = score["signature"]
+    splits = found.scores.splits if found.scores else {}
+    scored = splits.get(places.TEST) or splits.get(places.DEV)
+    for metric, score in scored.scores.items() if scored else ():
+        tags[f"signature.{metric}"] = score.signature
     return tags
 
 
@@ -59,21 +62,17 @@ def report_tags(lock: Lock) -> dict[str, str]:
 
 def final_metrics(found: Results) -> Iterator[tuple[str, float]]:
     """Metrics that have one value a run: scores with their interval, and what was measured."""
-    for split, scores in found.scores.get("splits", {}).items():
-        for metric, score in scores.items():
-            for part, suffix in (("value", ""), ("low", "_low"), ("high", "_high")):
-                if isinstance(score.get(part), int | float):
-                    yield f"{split}/{metric}{suffix}", float(score[part])
-        for name, number in scores.get("counts", {}).items():
-            yield f"{split}/{name}", float(number)
+    for split, scored in found.scores.splits.items() if found.scores else ():
+        for metric, score in scored.scores.items():
+            for suffix, number in (("", score.value), ("_low", score.low), ("_high", score.high)):
+                if number is not None:
+                    yield f"{split}/{metric}{suffix}", number
+        for name, count in scored.counts.items():
+            yield f"{split}/{name}", float(count)
     # the last of MLflow's groups, which go by name: scores come first
     for kind, circumstances in (("training", found.training), ("decoding", found.decoding)):
-        for key, value in circumstances.items():
-            if (
-                isinstance(value, int | float)
-                and not isinstance(value, bool)
-                and key not in _SETTINGS | _TOLD_ELSEWHERE
-            ):
+        for key, value in (plain(circumstances) if circumstances else {}).items():
+            if isinstance(value, int | float) and key not in _SETTINGS | _TOLD_ELSEWHERE:
                 yield f"work/{kind}_{key}", float(value)
 
 

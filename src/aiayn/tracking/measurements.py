@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aiayn.paper.claims import agreement
 from aiayn.records import comparison, places
 from aiayn.records.comparison import Comparison, Variation
 from aiayn.records.json_files import if_there
+from aiayn.records.profiles import ModelsProfile, read_models
 from aiayn.tracking.names import RunIdentity
-from aiayn.tracking.results import read_json
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """The profile of models and table 3's comparison; empty and None before their stages ran."""
+    """The profile of models and table 3's comparison; None before their stages ran."""
 
-    profile: Mapping[str, Any]
+    profile: ModelsProfile | None
     comparison: Comparison | None
 
     @classmethod
     def read(cls, root: Path) -> Measurements:
-        """Those below `root`. Raises DataError or ScoreError if a file is damaged."""
+        """Those below `root`. Raises ProfileError or ScoreError if a file is damaged."""
         return cls(
-            read_json(root / places.MODELS_PROFILE),
+            if_there(read_models, root / places.MODELS_PROFILE),
             if_there(comparison.read, root / places.TABLE_3),
         )
 
@@ -38,11 +37,12 @@ class Measurements:
         `perplexity_ratio` over seeds with their corrected p-values, and of the run alone
         `bleu_sentences_p`, sacreBLEU's paired bootstrap test.
         """
-        costs = self.profile.get("models", {}).get(identity.model, {}).get(identity.task, {})
-        if "parameters" in costs:
-            yield "work/parameters", float(costs["parameters"])
-        for kind, flops in costs.get("pair_flops", {}).items():
-            yield f"work/pair_flops_{kind}", float(flops)
+        models = self.profile.models if self.profile else {}
+        cost = models.get(identity.model, {}).get(identity.task)
+        if cost:
+            yield "work/parameters", float(cost.parameters)
+            yield "work/pair_flops_forward", float(cost.pair_flops.forward)
+            yield "work/pair_flops_training", float(cost.pair_flops.training)
         if self.comparison is None or (row := self._row(identity)) is None:
             return
         split = self.comparison.split

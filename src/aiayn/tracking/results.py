@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-from aiayn.errors import DataError
+from aiayn.records import history, places, scores
+from aiayn.records.circumstances import (
+    DecodeCircumstances,
+    TrainCircumstances,
+    read_decode,
+    read_train,
+)
+from aiayn.records.history import History
+from aiayn.records.json_files import if_there
+from aiayn.records.scores import RunScores
+from aiayn.records.text import Manifest, read_manifest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """A run's files. Mappings of what does not exist yet are empty.
-
-    `history` holds a mapping of column to value for each step that was recorded.
-    """
+    """A run's files; None stands for what does not exist yet."""
 
     fingerprint: str
-    history: tuple[Mapping[str, float], ...]
-    scores: Mapping[str, Any]
-    training: Mapping[str, Any]
-    decoding: Mapping[str, Any]
-    manifest: Mapping[str, Any]
+    history: History
+    scores: RunScores | None
+    training: TrainCircumstances | None
+    decoding: DecodeCircumstances | None
+    manifest: Manifest | None
 
     @property
     def stage(self) -> str:
@@ -36,68 +39,36 @@ class Results:
     @property
     def started_ms(self) -> int | None:
         """When training began, in Unix milliseconds, if that was recorded."""
-        try:
-            return int(datetime.fromisoformat(str(self.training["started"])).timestamp() * 1000)
-        except (KeyError, ValueError):
+        if self.training is None:
             return None
+        return int(datetime.fromisoformat(self.training.started).timestamp() * 1000)
 
     @property
     def ended_ms(self) -> int | None:
-        """When training ended, in Unix milliseconds, as far as start and duration tell."""
-        seconds = self.training.get("seconds")
-        if self.started_ms is None or not isinstance(seconds, int | float):
+        """When training ended, in Unix milliseconds, as start and duration tell."""
+        if self.training is None or self.started_ms is None:
             return None
-        return self.started_ms + int(seconds * 1000)
+        return self.started_ms + int(self.training.seconds * 1000)
 
 
 def read(root: Path, run: str, task: str) -> Results | None:
     """The results of `run` below `root`; None if it was not trained yet.
 
     Raises:
-        DataError: a file is damaged.
+        DataError, ScoreError: a file is damaged.
     """
-    path = root / "history" / f"{run}.csv"
-    if not path.exists():
+    path = root / places.history(run)
+    curve = if_there(history.read, path)
+    if curve is None:
         return None
-    training = read_json(root / "circumstances" / f"{run}.train.json")
+    training = if_there(read_train, root / places.train_circumstances(run))
     # without its circumstances a run is still known by the course that its training took
-    fingerprint = training.get("fingerprint") or sha256(path.read_bytes()).hexdigest()
+    fingerprint = training.fingerprint if training else sha256(path.read_bytes()).hexdigest()
     return Results(
-        fingerprint=str(fingerprint),
-        history=_history(path),
-        scores=read_json(root / "scores" / f"{run}.json"),
+        fingerprint=fingerprint,
+        history=curve,
+        scores=if_there(scores.read, root / places.scores(run)),
         training=training,
-        decoding=read_json(root / "circumstances" / f"{run}.decode.json"),
-        manifest=read_json(root / "data" / "text" / task / "manifest.json"),
+        decoding=if_there(read_decode, root / places.decode_circumstances(run)),
+        manifest=if_there(read_manifest, places.manifest(root / places.text(task))),
     )
-
-
-def _history(path: Path) -> tuple[Mapping[str, float], ...]:
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            rows = tuple(
-                {column: float(text) for column, text in row.items() if text}
-                for row in csv.DictReader(lines, strict=True)
-            )
-    except (ValueError, TypeError, AttributeError, csv.Error) as error:
-        raise DataError(f"{path}: not a training history ({error}). Run dvc repro.") from error
-    if any("step" not in row for row in rows):
-        raise DataError(f"{path}: a line has no step. Run dvc repro.")
-    return rows
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in `path`, or an empty one where there is no such file.
-
-    Raises:
-        DataError: the file holds something else.
-    """
-    try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise DataError(f"{path}: not JSON ({error}). Run dvc repro.") from error
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: not a JSON object. Run dvc repro.")
-    return content

@@ -13,6 +13,8 @@ from pathlib import Path
 import yaml
 
 from aiayn.config import PARAMS, Config
+from aiayn.records import places
+from aiayn.records.json_files import plain
 from aiayn.records.lock import Lock
 from aiayn.tracking import attachments, results
 from aiayn.tracking.connection import connect_in_time, store_name
@@ -55,9 +57,9 @@ def sync(config: Config, root: Path = Path()) -> Synced:
 
     Raises:
         StoreError: MLflow is missing, or its store cannot be used.
-        DataError: a file of results is damaged.
+        DataError, ScoreError, ProfileError: a file of results is damaged.
     """
-    lock = Lock(root / "dvc.lock")
+    lock = Lock(root / places.LOCK)
     params = yaml.load((root / PARAMS).read_bytes(), yaml.CSafeLoader)
     measurements = Measurements.read(root)
     done = Synced(store=store_name(root))
@@ -117,13 +119,13 @@ def _entry(
             **measurements.tags(identity),
         },
         course={
-            (metric_name(column), int(row["step"])): value
-            for row in found.history
-            for column, value in row.items()
+            (metric_name(column), line.step): float(value)
+            for line in found.history.lines
+            for column, value in plain(line).items()
             if column != "step"
         },
         finals=dict(final_metrics(found)) | dict(measurements.of(identity)),
-        datasets=dataset_inputs(task, found.manifest, lock.out(f"data/text/{task}")),
+        datasets=dataset_inputs(task, found.manifest, lock.out(places.text(task).as_posix())),
         files=attachments.of_run(root, run, task),
         started_ms=found.started_ms,
         ended_ms=found.ended_ms,
