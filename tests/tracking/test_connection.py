@@ -100,5 +100,5 @@ def test_the_stage_tells_of_damaged_results(root: Path, write_results: Write) ->
     (root / "scores/en-de.base.json").write_text("{")
     done = run_track(root)
     assert done.returncode == 1
-    assert done.stderr.startswith("DataError: scores/en-de.base.json: not JSON")
+    assert done.stderr.startswith("ScoreError: scores/en-de.base.json: not JSON")
     assert len(done.stderr.splitlines()) == 1
