@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from aiayn.config import Config, Model
 from aiayn.paper import Paper, Printed, VariationRow
 from aiayn.paper.claims import agreement
-from aiayn.records import places
 from aiayn.records.comparison import Comparison, Measure
 from aiayn.records.profiles import ModelsProfile
 from aiayn.report.evidence import Evidence
