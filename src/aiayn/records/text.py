@@ -11,6 +11,7 @@ from typing import Any
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
+from aiayn.records import places
 from aiayn.records.json_files import parse_json, plain, read_bytes, shaped
 
 FORMAT = 1
@@ -120,5 +121,6 @@ def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:
 
 def _complaint(path: Path, what: str) -> DataError:
     """Text lies in a folder of its task, hypotheses in one of their run."""
-    stage = "decode" if path.suffix == ".hypotheses" else "download"
+    decoded = path == places.hypotheses(path.parent, path.stem)
+    stage = "decode" if decoded else "download"
     return DataError(f"{path}: {what} Make it again: dvc repro -f {stage}@{path.parent.name}.")

@@ -117,7 +117,7 @@ def _sentences(
     corpora = {"dev": text.dev, **text.tests}
     yield _unequal(f"corpora of {split}", _names(scored.corpora), corpora.get(split, "none"))
     if manifest and split in manifest.splits and scored.sha256 != manifest.splits[split].sha256:
-        yield f"{split} is not the text of data/text/{task}"
+        yield f"{split} is not the text of {places.text(task)}"
 
 
 def _strangers(noun: str, found: Iterable[str], known: Container[str]) -> Iterator[str]:

@@ -1,0 +1,94 @@
+"""Where a file lies is said once: no module but records/places.py spells a folder of the graph."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aiayn.records import places
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SPELLERS = {
+    "src/aiayn/records/places.py",
+    "src/aiayn/config/given.py",  # compares with dvc.yaml's own words
+}
+SOURCES = sorted(
+    path for folder in ("src/aiayn", "pipeline") for path in (ROOT / folder).rglob("*.py")
+)
+FOLDERS = sorted(
+    {
+        str(value)
+        for name, value in vars(places).items()
+        if name.isupper() and type(value) is type(ROOT)
+    }
+)
+SPELT = re.compile(rf"(?<![\w./-])({'|'.join(map(re.escape, FOLDERS))})(/|$)")
+FILES = re.compile(r"\.(hypotheses|offsets\.npy|safetensors)\b|\bmanifest\.json\b|\bmodel\.model\b")
+
+
+def described(tree: ast.AST) -> set[ast.AST]:
+    """The docstrings, which may say where a stage reads and writes."""
+    bodies = (getattr(node, "body", ()) for node in ast.walk(tree))
+    return {
+        statement.value
+        for body in bodies
+        if isinstance(body, list)
+        for statement in body
+        if isinstance(statement, ast.Expr)
+    }
+
+
+def paths(tree: ast.AST) -> Iterator[ast.AST]:
+    """What is joined to a path, or made one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            yield node.left
+            yield node.right
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Path":
+            yield from node.args
+
+
+def spelt(source: str) -> list[str]:
+    """The places that a module spells: in whatever text a folder and what is in it, or the ending
+    of a file; a folder's bare name where a path is made of it."""
+    tree = ast.parse(source)
+    texts = {
+        node: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    said = described(tree)
+    names = set(paths(tree))
+    return [
+        text
+        for node, text in texts.items()
+        if node not in said
+        and (((found := SPELT.search(text)) and (found[2] or node in names)) or FILES.search(text))
+    ]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_other_module_spells_a_place(path: Path) -> None:
+    if str(path.relative_to(ROOT)) not in SPELLERS:
+        assert not spelt(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('root / "scores" / run', ["scores"]),
+        ('Path("data/text", task)', ["data/text"]),
+        ('f"models/{run}/averaged"', ["models/"]),
+        ('write("see profiles/layers.json")', ["see profiles/layers.json"]),
+        ('folder / f"{split}.hypotheses"', [".hypotheses"]),
+        ('entry["scores"]', []),
+        ('"a docstring on data/text"', []),
+        ('print("models here")', []),
+    ],
+)
+def test_what_spells_a_place(source: str, found: list[str]) -> None:
+    assert spelt(source) == found
