@@ -96,7 +96,7 @@ def test_unequal_line_counts_are_one_clear_line(folder: Path) -> None:
 
 def test_bytes_that_are_not_utf8_are_one_clear_line(folder: Path) -> None:
     (folder / "data/text/en-fr/test.target").write_bytes(b"\xff\n" * 40)
-    with pytest.raises(DataError, match=r"en-fr/test\.target: not UTF-8"):
+    with pytest.raises(DataError, match=r"en-fr/test\.target: line 1 is not UTF-8"):
         read(folder)
 
 
