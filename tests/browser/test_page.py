@@ -28,8 +28,8 @@ QUIET = (
 PHONE_PIXELS = 380
 OWNED = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
 MEASURES = {
-    "bleu": ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu", "lowercased_bleu"),
-    "bracket_f1": ("bracket_f1", "bracket_precision", "bracket_recall", "exact_match"),
+    "translation": ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu", "lowercased_bleu"),
+    "parsing": ("bracket_f1", "bracket_precision", "bracket_recall", "exact_match"),
 }
 PROBE = """<script>
 addEventListener("load", () => {
@@ -117,12 +117,15 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "pairs": 40,
             "sha256": {"source": "5a" * 32},
         }
-        measures = MEASURES[params["tasks"][described["task"]]["metric"]]
+        measures = MEASURES[params["tasks"][described["task"]]["kind"]]
         counts = {"sentences": 40, "repaired": 3, "skipped": 0}
         splits = {"test": {"set": identity, "counts": counts, **dict.fromkeys(measures, score)}}
-        named = {"run": run, "task": described["task"], "model": "m", "splits": splits}
+        named = {"run": run, "splits": splits} | {key: described[key] for key in ("task", "model")}
         (root / f"scores/{run}.json").write_text(json.dumps(named))
-        rows = "".join(f"{step},1,{step},0.001,{5 / step},1,{9 / step}\n" for step in range(1, 9))
+        last = params["models"][described["model"]]["steps"]
+        rows = "".join(
+            f"{step},1,{step},0.001,{5 / step},1,{9 / step}\n" for step in (*range(1, 8), last)
+        )
         heading = "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"
         (root / f"history/{run}.csv").write_text(heading + rows)
     bounds = {"low": -10.25, "high": 1.5, "p_value": 0.5, "corrected": 1}
