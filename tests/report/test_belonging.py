@@ -128,7 +128,7 @@ def test_a_comparison_of_other_runs(parameters: Config, manifests: Manifests) ->
         test_set = TestSet.of(manifests["en-de"].splits["dev"])
         given = {
             "task": "en-de", "base": "base", "split": "dev", "test_set": test_set,
-            "signature": "hand-made", "models": {change.pop("model", "base"): row},
+            "signature": "hand-made", "models": {change.pop("model", "base"): row}, "findings": {},
         }  # fmt: skip
         return Comparison(**(given | change))
 
