@@ -150,7 +150,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }  # fmt: skip
     (root / "comparisons").mkdir()
     (root / "comparisons/table_3.json").write_text(json.dumps(about))
-    command = [sys.executable, ROOT / "pipeline/report.py"]
+    command = [sys.executable, str(ROOT / "pipeline/report.py")]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     return root / "reports/index.html"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 import torch
 
-from aiayn.compute import device as device_module
 from aiayn.compute.device import CUBLAS_WORKSPACE, dtype_of_products, open_device
 from aiayn.errors import TrainingError
 
@@ -41,7 +41,7 @@ def test_on_a_gpu_what_has_no_deterministic_kernel_is_an_error() -> None:
     assert torch.are_deterministic_algorithms_enabled()
     assert not torch.is_deterministic_algorithms_warn_only_enabled()
     assert not torch.backends.cuda.cudnn_sdp_enabled()
-    assert device_module.os.environ[CUBLAS_WORKSPACE] == ":4096:8"
+    assert os.environ[CUBLAS_WORKSPACE] == ":4096:8"
 
 
 @pytest.mark.usefixtures("gpu")

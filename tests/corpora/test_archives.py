@@ -9,6 +9,7 @@ import tarfile
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,9 @@ LINES = ["one", "zwei drei", "", "quatre"]
 TEXT = "".join(f"{line}\n" for line in LINES).encode()
 
 
-def tar_of(members: Mapping[str, bytes], mode: str = "w:gz") -> bytes:
+def tar_of(
+    members: Mapping[str, bytes], mode: Literal["w", "w:gz", "w:bz2", "w:xz"] = "w:gz"
+) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=mode) as archive:
         for name, content in members.items():

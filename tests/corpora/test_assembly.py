@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -124,7 +124,9 @@ def test_a_task_made_by_the_grammar(corner: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(
         sys.modules, "aiayn.corpora.grammar", types.SimpleNamespace(sentences=sentences)
     )
-    for split, count in (("train", 3), ("dev", 2), ("test", 1)):
+    splits: tuple[tuple[Literal["train", "dev", "test"], int], ...]
+    splits = (("train", 3), ("dev", 2), ("test", 1))
+    for split, count in splits:
         grammar = Grammar(split=split, sentences=count, seed=1)
         made = {**corner.catalogue.corpora, split: Corpus(grammar=grammar)}
         corner.catalogue = replace(corner.catalogue, corpora=made)

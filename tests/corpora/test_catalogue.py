@@ -38,7 +38,8 @@ def test_downloads_are_complete_and_used(catalogue: Callable[[str], Catalogue], 
     used = {
         download
         for corpus in entries.corpora.values()
-        for part in [*(corpus.sides or {}).values(), *filter(None, [corpus.treebank])]
+        for part in [*(corpus.sides or {}).values(), corpus.treebank]
+        if part
         for download in (part.download, getattr(part, "division", None))
     }
     assert used - {None} == set(entries.downloads)

@@ -134,7 +134,7 @@ def test_a_damaged_archive(tmp_path: Path) -> None:
 
 def test_the_grammars_trees_are_over_its_sentences(tmp_path: Path) -> None:
     made = {
-        split: Corpus(grammar=Grammar(split=split, sentences=20, seed=1))  # type: ignore[arg-type]
+        split: Corpus(grammar=Grammar(split=split, sentences=20, seed=1))
         for split in ("train", "dev", "test")
     }
     out = run(Catalogue(downloads={}, corpora=made), tmp_path)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -39,14 +40,14 @@ def reference_with_same_weights(ours: Transformer, row: Model) -> nn.Transformer
     # torch normalises each stack's output once more; the paper does not
     reference.encoder.norm = reference.decoder.norm = None
 
-    def copy(attention: nn.MultiheadAttention, source: nn.Module) -> None:
+    def copy(attention: nn.MultiheadAttention, source: Any) -> None:
         packed = torch.cat([getattr(source, f"w_{name}").weight for name in "qkv"])
         attention.in_proj_weight.data.copy_(packed)
         attention.in_proj_bias.data.zero_()
         attention.out_proj.weight.data.copy_(source.w_o.weight)
         attention.out_proj.bias.data.zero_()
 
-    stacks = ((reference.encoder, ours.encoder), (reference.decoder, ours.decoder))
+    stacks: Any = ((reference.encoder, ours.encoder), (reference.decoder, ours.decoder))
     for theirs, mine in stacks:
         for layer, source in zip(theirs.layers, mine, strict=True):
             copy(layer.self_attn, source.self_attention)
@@ -106,7 +107,7 @@ def test_gradients_agree_with_torch(tiny: Row) -> None:
     theirs = reference.decoder.layers[0].linear1.weight.grad
     torch.testing.assert_close(ours.decoder[0].feed_forward.w_1.weight.grad, theirs)
     theirs = reference.encoder.layers[0].self_attn.in_proj_weight.grad
-    mine = ours.encoder[0].self_attention
+    mine: Any = ours.encoder[0].self_attention
     packed = torch.cat([mine.w_q.weight.grad, mine.w_k.weight.grad, mine.w_v.weight.grad])
     torch.testing.assert_close(packed, theirs, atol=1e-5, rtol=1e-4)
 

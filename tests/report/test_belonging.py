@@ -126,7 +126,7 @@ def test_a_comparison_of_other_runs(parameters: Config, manifests: Manifests) ->
         seed = Seed(run=change.pop("run", RUN), perplexity=5.0, bleu=25.0)
         row = Variation(perplexity=measure, bleu=measure, seeds={"1": seed})
         test_set = TestSet.of(manifests["en-de"].splits["dev"])
-        given = {
+        given: dict[str, Any] = {
             "task": "en-de", "base": "base", "split": "dev", "test_set": test_set,
             "signature": "hand-made", "models": {change.pop("model", "base"): row}, "findings": {},
         }  # fmt: skip

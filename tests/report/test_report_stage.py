@@ -27,7 +27,7 @@ Maker = Callable[..., dict[str, Any]]
 
 
 def render(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, STAGE, *arguments]
+    command = [sys.executable, str(STAGE), *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 

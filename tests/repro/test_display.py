@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import pytest
 
 from aiayn.records import places, progress
 from aiayn.records.progress import Progress, clock
-from aiayn.repro import display
 from aiayn.repro.child import Child
 from aiayn.repro.display import Display, state
 from aiayn.repro.schedule import Schedule
@@ -81,7 +81,7 @@ def test_elsewhere_a_line_every_half_minute(
     schedule: Schedule, child: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    monkeypatch.setattr(display.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     stream = io.StringIO()
     shown = Display(schedule, stream)
     for _ in range(100):

@@ -68,12 +68,13 @@ def test_tokenized_scores_are_those_of_multi_bleu(
 def test_text_of_lowercased_words_has_the_published_protocols_score_alone(
     language: str, pairs: list[tuple[str, str]]
 ) -> None:
-    sides = [moses.normalized(side, language) for side in zip(*pairs, strict=True)]
-    scores = score_split(*sides, language, "lowercased_tokens")
+    hypotheses, references = zip(*pairs, strict=True)
+    said, expected = (moses.normalized(side, language) for side in (hypotheses, references))
+    scores = score_split(said, expected, language, "lowercased_tokens")
     assert set(scores) == {"lowercased_bleu"}
     found = scores["lowercased_bleu"]
     assert found.rounded().value == PERL[language]["lowercased_bleu"]
-    raw = score_split(*zip(*pairs, strict=True), language)
+    raw = score_split(hypotheses, references, language)
     assert found.signature == raw["lowercased_bleu"].signature  # so the two may be compared
 
 

@@ -16,6 +16,7 @@ from dvc.utils.hydra import compose_and_dump
 from aiayn import config
 from aiayn.config import Config
 from aiayn.paper import PAPER, EvaluationSet, recipe_of
+from aiayn.records.scores import TestSet
 from aiayn.records.text import Manifest, Part
 from aiayn.report.parts.departures import parameter_departures, recipe_departures, set_departures
 
@@ -220,9 +221,11 @@ class TestTrainingText:
     ],
 )
 def test_other_sentences_are_named(ours: tuple[str, int], said: str) -> None:
-    corpus, pairs = ours
-    assert list(set_departures(NEWSTEST, EvaluationSet((corpus,), pairs))) == [said]
-    assert not list(set_departures(NEWSTEST, NEWSTEST))
+    def scored(corpus: str, pairs: int) -> TestSet:
+        return TestSet(corpora={corpus: Part(pairs=pairs)}, pairs=pairs, sha256={})
+
+    assert list(set_departures(NEWSTEST, scored(*ours))) == [said]
+    assert not list(set_departures(NEWSTEST, scored("newstest2014-de-en", 3003)))
 
 
 @cache

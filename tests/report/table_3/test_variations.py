@@ -66,13 +66,15 @@ def measured(
 ) -> Variation:
     """A row of one seed: 2.5 BLEU either side of its difference, perplexities 10 % of the ratio."""
     ratio = 1 + (30 - bleu) / 100
-    judged = {"claim": claim, "outcome": outcome}
     effects: dict[str, Effect | None] = {"bleu": None, "perplexity": None}
     if name != "small":
-        numbers = {"p_value": 0.001, "corrected": 0.02}
         effects = {
-            "bleu": Effect(value=bleu - 30, low=bleu - 32.5, high=bleu - 27.5, **numbers),
-            "perplexity": Effect(value=ratio, low=0.9 * ratio, high=1.1 * ratio, **numbers),
+            "bleu": Effect(
+                value=bleu - 30, low=bleu - 32.5, high=bleu - 27.5, p_value=0.001, corrected=0.02
+            ),
+            "perplexity": Effect(
+                value=ratio, low=0.9 * ratio, high=1.1 * ratio, p_value=0.001, corrected=0.02
+            ),
         }
     seed = Seed(
         run=f"en-de.{name}",
@@ -82,7 +84,7 @@ def measured(
     )
     return Variation(
         perplexity=Measure(mean=2 * ratio, effect=effects["perplexity"]),
-        bleu=Measure(mean=bleu, effect=effects["bleu"], **judged),
+        bleu=Measure(mean=bleu, effect=effects["bleu"], claim=claim, outcome=outcome),
         seeds={"1": seed},
     )
 
