@@ -26,7 +26,10 @@ def main() -> None:
     params = config.load_for("profile_layers")
     spec = params.profiling
     begun = time.perf_counter()
-    device = open_device(params.machine.device, "float32", d_model=spec.clocks.d[0])
+    # other stages may run beside this one: no more threads than each of them has
+    device = open_device(
+        params.machine.device, "float32", d_model=spec.clocks.d[0], threads=params.machine.threads
+    )
     layers = profile_layers(spec)
     total = len(LAYER_TYPES) * len(spec.clocks.n)
     with tqdm(desc="clock layers", total=total, disable=None) as progress:

@@ -33,5 +33,5 @@ def test_a_layer_has_seconds_and_bytes_of_both_passes() -> None:
     measured = clock(Twice(), torch.ones(1, 1, 250), Device(torch.device("cpu"), "float32"))
     assert measured.forward_bytes == 1000
     assert measured.training_bytes >= 2000  # the output, and the weight's gradient
-    assert 0 < measured.forward_seconds < 1
-    assert 0 < measured.training_seconds < 1
+    assert 0 < measured.forward_seconds < 60
+    assert 0 < measured.training_seconds < 60

@@ -10,16 +10,13 @@ GRAPH = {
     "score@short": ("train@short",),
     "train@long": ("encode",),
     "score@long": ("train@long",),
-    "clock": (),
     "report": ("score@short", "score@long"),
 }
 STEPS = {"train@short": 300, "train@long": 1200}
 
 
 def schedule(jobs: int) -> Schedule:
-    return Schedule(
-        GRAPH, jobs, alone=lambda name: name == "clock", length=lambda name: STEPS.get(name, 0)
-    )
+    return Schedule(GRAPH, jobs, length=lambda name: STEPS.get(name, 0))
 
 
 def started(schedule: Schedule) -> list[str]:
@@ -39,28 +36,18 @@ def test_one_after_the_other() -> None:
         order += names
         one.end(names[0], well=True)
     assert order == [
-        "clock", "encode", "train@long", "score@long", "train@short", "score@short", "report",
+        "encode", "train@long", "score@long", "train@short", "score@short", "report",
     ]  # fmt: skip
     assert one.waiting == []
 
 
 def test_as_many_side_by_side_as_there_are_jobs() -> None:
     two = schedule(jobs=2)
-    assert started(two) == ["clock"]  # nothing runs beside it
-    two.end("clock", well=True)
     assert started(two) == ["encode"]  # all else waits for it
     two.end("encode", well=True)
     assert started(two) == ["train@long", "train@short"]
     two.end("train@short", well=True)
     assert started(two) == ["score@short"]
-
-
-def test_what_runs_alone_waits_for_what_runs() -> None:
-    two = schedule(jobs=2)
-    two.start("encode")
-    assert two.next() is None
-    two.end("encode", well=True)
-    assert started(two) == ["clock"]
 
 
 def test_a_failure_holds_up_what_needs_it_and_nothing_else() -> None:

@@ -28,7 +28,7 @@ TRAININGS = {"train@a", "train@b", "train@c"}
 def ran(targets: Sequence[str] = ()) -> tuple[Schedule, str]:
     """The graph after a run of two jobs, and what was said."""
     graph, said = Graph(targets), io.StringIO()
-    schedule = Schedule(graph.upstream, 2, graph.runs_alone, lambda name: "@" in name)
+    schedule = Schedule(graph.upstream, 2, lambda name: "@" in name)
     assert run(graph, schedule, said) == []
     return schedule, said.getvalue()
 

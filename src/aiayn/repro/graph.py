@@ -68,11 +68,6 @@ class Graph:
         """What DVC tells a stage's command."""
         return {"DVC_ROOT": str(self._repo.root_dir), "DVC_STAGE": name}
 
-    def runs_alone(self, name: str) -> bool:
-        """Whether dvc.yaml asks that nothing runs beside this stage: `meta: {alone: true}`."""
-        meta = self._stages[name].meta
-        return isinstance(meta, dict) and bool(meta.get("alone"))
-
     def is_changed(self, name: str) -> bool:
         """Whether a stage is to run; what it reads must be complete.
 

@@ -13,13 +13,11 @@ class Schedule:
     Args:
         upstream: of each stage, in the graph's order, the stages that it waits for.
         jobs: how many may run side by side.
-        alone: whether nothing may run beside a stage.
         length: how long a training is, in whatever unit; 0 for a stage that is over soon.
     """
 
     upstream: Mapping[str, Collection[str]]
     jobs: int
-    alone: Callable[[str], bool] = lambda name: False
     length: Callable[[str], int] = lambda name: 0
     done: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -31,19 +29,17 @@ class Schedule:
         Short stages first, so that what a training needs is soon there and what it leads to is soon
         seen; among trainings the longest first, so that no core idles while the last one runs.
         """
-        if len(self.running) >= self.jobs or any(map(self.alone, self.running)):
+        if len(self.running) >= self.jobs:
             return None
         ready = [
             name
             for name in self.waiting
             if all(needed in self.done for needed in self.upstream[name])
-            and not (self.running and self.alone(name))
         ]
         return min(ready, key=self._turn, default=None)
 
-    def _turn(self, name: str) -> tuple[bool, bool, int]:
-        # while nothing runs is the time for what runs alone
-        return not self.alone(name), self.length(name) > 0, -self.length(name)
+    def _turn(self, name: str) -> tuple[bool, int]:
+        return self.length(name) > 0, -self.length(name)
 
     @property
     def waiting(self) -> list[str]:

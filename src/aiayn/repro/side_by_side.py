@@ -43,7 +43,7 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     graph = Graph(targets)
     steps = {f"train@{name}": params.model_of(name).steps for name in params.runs}
-    schedule = Schedule(graph.upstream, jobs, graph.runs_alone, lambda name: steps.get(name, 0))
+    schedule = Schedule(graph.upstream, jobs, lambda name: steps.get(name, 0))
     signals = run(graph, schedule)
     if signals:
         print("Stopped. The same command goes on from here.", file=sys.stderr)
