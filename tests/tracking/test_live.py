@@ -257,10 +257,11 @@ def test_without_mlflow_training_says_so_once(tmp_path: Path) -> None:
     script = """
 import sys
 sys.modules["mlflow"] = None
-from aiayn.tracking.live import open_run
+from aiayn.tracking import live
 from aiayn.tracking.names import RunIdentity
+live.PATIENCE_SECONDS = 0.0
 who = RunIdentity(scale="demo", run="r", task="t", model="m", fingerprint="f")
-with open_run(who, {}) as run:
+with live.open_run(who, {}) as run:
     run._thread.join()
     run.log(1, {"loss": 2.0})
 print("trained")
