@@ -18,7 +18,7 @@ STAGES = {"download": "parsing", "train_bpe": "parsing", "encode": "parsing"} | 
 def parsed(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's parsing run after a few steps over a few sentences."""
     project = type(made)(tmp_path_factory.mktemp("parsing"))
-    for name in ("conf", "pipeline", "src"):
+    for name in ("conf", "dvc.yaml", "pipeline", "src"):
         (project.root / name).symlink_to(made.root / name)
     project.compose(
         "catalogue.corpora.demo-train.grammar.sentences=600",
