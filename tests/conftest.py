@@ -22,6 +22,10 @@ TINY = Model(
 )  # fmt: skip
 
 
+# before torch is imported: on a busy machine two threads of one small product mostly wait for each
+# other, and a test of seconds takes minutes
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # whole graphs, servers, browsers
 SLOW_ROOMS = {"browser", "end_to_end"}
 
