@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aiayn.trees.linear import linearize, restore
@@ -65,17 +66,20 @@ def test_any_tree_is_read_back_from_its_line(tree: Tree) -> None:
 
 SYMBOLS = st.one_of(
     st.sampled_from(["(S", ")S", "(NP", ")NP", "(XX)", "(NN)", "(", ")", "()", "", "word", "(S)x"]),
-    st.text(max_size=4),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" "), max_size=4),
 )
 
 
 @given(st.lists(SYMBOLS, max_size=40), st.lists(WORDS, max_size=8))
+@example([")"], ["0"])  # ends like a leaf, and is none
 def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words: list[str]) -> None:
     tags = ["NN"] * len(words)
     tree, repaired = restore(symbols, words, tags)
     assert_valid(tree, words)
-    as_given = [symbol if symbol[-1:] != ")" else "(XX)" for symbol in symbols]
-    assert repaired == (linearize(tree, "dummy").split() != as_given)
+    leaves = [re.fullmatch(r"\([^()]+\)", symbol) for symbol in symbols]
+    as_given = ["(XX)" if leaf else symbol for leaf, symbol in zip(leaves, symbols, strict=True)]
+    line = linearize(tree, "dummy")
+    assert repaired == ((line.split(" ") if line else []) != as_given)
 
 
 @pytest.mark.parametrize(
