@@ -58,6 +58,24 @@ def test_the_cpu_is_deterministic_or_an_error_too() -> None:
     assert torch.get_deterministic_debug_mode() == 2
 
 
+@pytest.mark.parametrize("d_model", [64, 128, 512])
+@pytest.mark.parametrize(
+    ("precision", "least", "most"), [("float32", 0, 2**-20), ("bfloat16", 2**-11, 2**-7)]
+)
+def test_products_on_a_cpu_are_as_exact_as_was_asked(
+    precision: str, d_model: int, least: float, most: float
+) -> None:
+    """However this CPU comes by them: by its own rounding of float32, or by a cast. bfloat16 keeps 8
+    bits of a number, float32 24."""
+    device = open_device("cpu", precision, d_model=d_model, threads=1)
+    generator = torch.Generator().manual_seed(1)
+    a, b = (torch.randn(300, 300, generator=generator) for _ in range(2))
+    with device.autocast():
+        product = (a @ b).double()
+    exact = a.double() @ b.double()
+    assert least <= float((product - exact).norm() / exact.norm()) < most
+
+
 def test_products_have_the_format_of_autocast_where_it_is_on() -> None:
     weight = torch.zeros(2, 2)
     assert dtype_of_products(weight) == torch.float32

@@ -17,17 +17,22 @@ from aiayn.records.host import cpu_name
 # fresh zeroed pages again (a seventh of a step's time where this was measured).
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 FLOAT32_EPSILON = 1.2e-7
-ONEDNN_FROM_WIDTH = 256
+ONEDNN_FROM_WIDTH = 128
 CUBLAS_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 FIXED_WORKSPACES = (":4096:8", ":16:8")  # with which cuBLAS adds up in a fixed order
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device and the format of its matrix products; weights are float32 in either."""
+    """A device and the format of its matrix products; weights are float32 in either.
+
+    `rounds_products`: asked for float32 products, it computes them in bfloat16 and adds up in
+    float32, as CPUs with AMX do. So nothing need be cast.
+    """
 
     device: torch.device
     precision: str
+    rounds_products: bool = False
 
     @property
     def gpu_name(self) -> str | None:
@@ -44,7 +49,7 @@ class Device:
 
     def autocast(self) -> AbstractContextManager[object]:
         """Matrix products in bfloat16 where that is the precision, else nothing."""
-        if self.precision == "bfloat16":
+        if self.precision == "bfloat16" and not self.rounds_products:
             return torch.autocast(self.device.type, torch.bfloat16)
         return nullcontext()
 
@@ -93,8 +98,8 @@ def open_device(
     if device == "cpu":
         if threads is not None:
             torch.set_num_threads(threads)
-        _set_up_cpu(d_model)
-        return Device(torch.device("cpu"), precision)
+        rounds = _set_up_cpu(d_model, precision)
+        return Device(torch.device("cpu"), precision, rounds)
     _set_up_cuda()
     place = torch.device("cuda", local_rank)
     torch.cuda.set_device(place)
@@ -112,20 +117,26 @@ def _set_up_cuda() -> None:
     torch.backends.cuda.enable_cudnn_sdp(False)  # has no deterministic backward pass
 
 
-def _set_up_cpu(d_model: int) -> None:
+def _set_up_cpu(d_model: int, precision: str) -> bool:
+    """Whether float32 products are now computed in bfloat16."""
     if platform.libc_ver()[0] == "glibc":
         libc = ctypes.CDLL(None)
         libc.mallopt(M_MMAP_MAX, 0)
         libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
     # "medium" sends float32 products to oneDNN, which computes them faster than the default (MKL)
-    # on CPUs not made by Intel, but takes longer to begin. On a CPU with AMX it may compute in
-    # bfloat16 instead: then it is not used.
-    torch.set_float32_matmul_precision("medium" if d_model >= ONEDNN_FROM_WIDTH else "highest")
-    if _relative_error_of_products() > 16 * FLOAT32_EPSILON:
+    # on CPUs not made by Intel, but takes longer to begin. On a CPU with AMX it computes them in
+    # bfloat16: wanted for that precision, where it is faster than casting, and for no other.
+    wants_bfloat16 = precision == "bfloat16"
+    is_wide = d_model >= ONEDNN_FROM_WIDTH
+    torch.set_float32_matmul_precision("medium" if wants_bfloat16 or is_wide else "highest")
+    rounds = _relative_error_of_products() > 16 * FLOAT32_EPSILON
+    if rounds and not wants_bfloat16:
         torch.set_float32_matmul_precision("highest")
-    # the fused attention kernel's many small products are slow through oneDNN; plain ones are not
+    # the fused attention kernel's many small products are slow through oneDNN, and its backward
+    # pass is in bfloat16; plain ones are not
     is_default = torch.get_float32_matmul_precision() == "highest"
     torch.backends.cuda.enable_flash_sdp(is_default)  # despite its name, for the CPU too
+    return rounds and wants_bfloat16
 
 
 def _relative_error_of_products() -> float:

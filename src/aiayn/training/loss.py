@@ -72,6 +72,11 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         device = states_ND.device.type
         weight_PD = embedding_PD.to(dtype_of_products(embedding_PD))
         states_ND = states_ND.to(weight_PD.dtype)
+        is_real_N1 = (targets_N != pad)[:, None]
+        real_ND = states_ND * is_real_N1
+        # logits are linear in the embedding, so what smoothing gives to every piece alike needs no
+        # pass over the vocabulary: the mean of a position's logits is the mean piece's logit
+        mean_D = embedding_PD.mean(dim=0)
         vocabulary = len(weight_PD)
         budget = CHUNK_BYTES if device == "cpu" else CHUNK_BYTES_GPU
         rows = max(1, budget // (4 * vocabulary))
@@ -80,27 +85,29 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         loss = states_ND.new_zeros((), dtype=torch.float32)
         nll = states_ND.new_zeros((), dtype=torch.float32)
         for begin in range(0, len(states_ND), rows):
-            chunk_ND, targets = (
-                states_ND[begin : begin + rows],
-                targets_N[begin : begin + rows, None],
-            )
-            is_real = targets != pad
-            logits = (chunk_ND @ weight_PD.t()).float()
-            log_z = logits.logsumexp(dim=1, keepdim=True)
-            nll_chunk = log_z - logits.gather(1, targets)
-            mean_chunk = log_z - logits.mean(dim=1, keepdim=True)
+            chunk = slice(begin, begin + rows)
+            targets, is_real = targets_N[chunk, None], is_real_N1[chunk]
+            logits = (states_ND[chunk] @ weight_PD.t()).float()
+            log_p = logits.log_softmax(dim=1)
+            nll_chunk = -log_p.gather(1, targets)
+            above_mean = logits.gather(1, targets) - (
+                states_ND[chunk] * mean_D
+            ).sum(dim=1, keepdim=True)
             nll += (nll_chunk * is_real).sum()
-            loss += (((1 - eps_ls) * nll_chunk + eps_ls * mean_chunk) * is_real).sum()
+            loss += ((nll_chunk + eps_ls * above_mean) * is_real).sum()
             if grad_states_ND is None or grad_embedding_PD is None:
                 continue
-            grad = logits.sub_(log_z).exp_().sub_(eps_ls / vocabulary)
-            grad.scatter_add_(1, targets, torch.full_like(log_z, eps_ls - 1)).mul_(is_real)
+            grad = log_p.exp_()
+            grad.scatter_add_(1, targets, torch.full_like(nll_chunk, eps_ls - 1))
             grad = grad.to(weight_PD.dtype)
-            torch.mm(grad, weight_PD, out=grad_states_ND[begin : begin + rows])
+            torch.mm(grad, weight_PD, out=grad_states_ND[chunk])
             if weight_PD.dtype == embedding_PD.dtype:
-                grad_embedding_PD.addmm_(grad.t(), chunk_ND)
+                grad_embedding_PD.addmm_(grad.t(), real_ND[chunk])
             else:
-                grad_embedding_PD += grad.t() @ chunk_ND
+                grad_embedding_PD += grad.t() @ real_ND[chunk]
+        if grad_states_ND is not None and grad_embedding_PD is not None:
+            grad_states_ND.sub_(mean_D, alpha=eps_ls).mul_(is_real_N1)
+            grad_embedding_PD.sub_(real_ND.float().sum(dim=0), alpha=eps_ls / vocabulary)
         ctx.save_for_backward(grad_states_ND, grad_embedding_PD)
         ctx.mark_non_differentiable(nll)
         return loss, nll
