@@ -1,6 +1,7 @@
 """Translate by beam search: the dev set with the last checkpoint (section 6.2) and, if the run is
-tested, the test sets with the averaged ones (section 6.1). Reads models/RUN, data/bpe/TASK and
-data/text/TASK; writes outputs/RUN/SPLIT.hypotheses and circumstances/RUN.decode.json."""
+tested, the test sets with the averaged ones (section 6.1); dev with these too, and greedily.
+Reads models/RUN, data/bpe/TASK and data/text/TASK; writes outputs/RUN/SPLIT.hypotheses and
+circumstances/RUN.decode.json."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from tqdm import tqdm
 from aiayn import config
 from aiayn.compute.device import open_device
 from aiayn.decoding.text import translate
-from aiayn.decoding.weights import load_model, weights_for
+from aiayn.decoding.weights import load_model, parts, weights_in
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder
 from aiayn.records import circumstances, places
@@ -31,16 +32,18 @@ def main() -> None:
     task, text = params.task(run.task), places.text(run.task)
     device = open_device(**vars(params.machine), d_model=row.d_model)
     bpe = Bpe(places.bpe_model(places.vocabulary(run.task)))
-    splits = params.splits_of(name)
-    sources = {split: read_lines(places.lines(text, split, "source")) for split in splits}
-    count = sum(map(len, sources.values()))
+    work = list(parts(task, params.splits_of(name)))
+    sources = {p.split: read_lines(places.lines(text, p.split, "source")) for p in work}
+    count = sum(len(sources[part.split]) for part in work)
     begun = time.perf_counter()
     progress = tqdm(total=count, desc=f"decode {name}", unit="sentence", disable=None)
     with replaced_folder(places.outputs(name)) as folder, progress:
-        for split, sentences in sources.items():
-            model = load_model(weights_for(split, places.model(name)), row, bpe.size, device)
-            outputs = translate(model, bpe, sentences, task.decoding, device, progress.update)
-            write_lines(places.hypotheses(folder, split), outputs)
+        for part in work:
+            weights = weights_in(places.model(name), averaged=part.is_averaged)
+            model = load_model(weights, row, bpe.size, device)
+            sentences = sources[part.split]
+            outputs = translate(model, bpe, sentences, part.search, device, progress.update)
+            write_lines(part.hypotheses(folder), outputs)
     seconds = time.perf_counter() - begun
     speed = DecodeCircumstances(
         sentences=count,

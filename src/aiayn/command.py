@@ -198,12 +198,12 @@ def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
         CheckpointError: the run has no weights yet.
     """
     from aiayn.compute.device import open_device
-    from aiayn.decoding.weights import load_model, weights_for
+    from aiayn.decoding.weights import load_model, weights_in
     from aiayn.tokens.bpe import Bpe
 
     row = params.model_of(name)
     is_tested = name in params.tested
-    weights = weights_for(places.TEST if is_tested else places.DEV, places.model(name))
+    weights = weights_in(places.model(name), averaged=is_tested)
     if not weights.exists():
         raise CheckpointError(
             f"{weights}: the run {name} has no weights yet. Make them: dvc repro average@{name}, "

@@ -20,6 +20,7 @@ from aiayn.records.comparison import (
     Seed,
     Sentences,
     Variation,
+    Ways,
     read,
     write,
 )
@@ -64,6 +65,7 @@ COMPARISON = Comparison(
             },
         ),
     },
+    ways={"en-de.base": Ways(last=88.5, averaged=89.0, greedy=88.0)},
     findings={
         "one_head": Finding(
             verdict="undecided",
@@ -74,10 +76,13 @@ COMPARISON = Comparison(
 )
 
 
+NAMING = {"models", "seeds", "corpora", "sha256", "findings", "ways"}
+
+
 def keys(data: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every key in nested objects, names of models, seeds and corpora left out."""
+    """Every key in nested objects, names of models, runs, seeds and corpora left out."""
     for key, value in data.items() if isinstance(data, dict) else ():
-        if path[-1:] not in (("models",), ("seeds",), ("corpora",), ("sha256",), ("findings",)):
+        if not NAMING & {*path[-1:]}:
             yield (*path, key)
         yield from keys(value, (*path, key))
 

@@ -128,7 +128,7 @@ def test_a_comparison_of_other_runs(parameters: Config, manifests: Manifests) ->
         test_set = TestSet.of(manifests["en-de"].splits["dev"])
         given: dict[str, Any] = {
             "task": "en-de", "base": "base", "split": "dev", "test_set": test_set,
-            "signature": "hand-made", "models": {change.pop("model", "base"): row}, "findings": {},
+            "signature": "hand-made", "models": {change.pop("model", "base"): row}, "ways": {}, "findings": {},
         }  # fmt: skip
         return Comparison(**(given | change))
 

@@ -20,10 +20,11 @@ from scipy import stats
 from aiayn import config
 from aiayn.errors import DataError, ScoreError
 from aiayn.records import places
-from aiayn.records.comparison import Comparison, read
+from aiayn.records.comparison import Comparison, Ways, read
 from aiayn.records.history import History, Line, write
+from aiayn.scoring.findings import judge_findings
 from aiayn.scoring.sentences import paired
-from aiayn.scoring.variations import compare_variations, judge, judge_findings
+from aiayn.scoring.variations import compare_variations, judge
 
 ROOT = Path(__file__).parents[2]
 REFERENCES = [f"Der Hund läuft heute durch den Wald Nummer {n}." for n in range(40)]
@@ -216,7 +217,7 @@ def test_findings_are_judged_by_what_they_compare() -> None:
         "B_dk16": [22.0], "B_dk32": [23.0], "D_drop00": [110.0],
     }  # fmt: skip
     perplexities = {model: [5.0, 5.1][: len(values)] for model, values in models.items()}
-    found = judge_findings({"bleu": models, "perplexity": perplexities}, "brief")
+    found = judge_findings({"bleu": models, "perplexity": perplexities}, "brief", {})
     assert {key: held.verdict for key, held in found.items()} == {
         "one_head": "holds", "many_heads": "not run at this scale", "key_width": "undecided",
         "layers": "holds", "width": "not run at this scale",
@@ -224,6 +225,7 @@ def test_findings_are_judged_by_what_they_compare() -> None:
         "smoothing_perplexity": "not run at this scale",
         "smoothing_bleu": "not run at this scale", "positions_bleu": "not run at this scale",
         "positions_perplexity": "not run at this scale", "big": "not run at this scale",
+        "averaging": "not run at this scale", "search": "not run at this scale",
     }  # fmt: skip
     layers, key_width = found["layers"].effect, found["key_width"].effect
     assert layers
@@ -232,6 +234,26 @@ def test_findings_are_judged_by_what_they_compare() -> None:
     assert layers.value == 60
     assert layers.high - 60 == pytest.approx(stats.t.ppf(0.975, 4) * s * math.sqrt(2), abs=1e-3)
     assert key_width.value == pytest.approx(22.5 - np.mean(FIVE), abs=1e-4)
+
+
+def test_ways_of_decoding_are_compared_within_each_run() -> None:
+    """scipy's paired t-test says the same: runs far apart in BLEU, and each a little better by its
+    average. Of one run nothing can be said, nor of a gain that is the same in all."""
+    last, averaged, greedy = [20.0, 35.0, 28.0], [20.9, 35.8, 29.0], [20.8, 36.0, 28.9]
+    runs = zip(last, averaged, greedy, strict=True)
+    ways = {
+        f"en-de.{n}": Ways(**dict(zip(places.WAYS, bleu, strict=True)))
+        for n, bleu in enumerate(runs)
+    }
+    samples: dict[str, dict[str, list[float]]] = {"bleu": {"base": [1.0]}, "perplexity": {}}
+    found = judge_findings(samples, "base", ways)
+    assert (found["averaging"].verdict, found["search"].verdict) == ("holds", "undecided")
+    effect = found["averaging"].effect
+    assert effect
+    assert effect.p_value == pytest.approx(stats.ttest_rel(averaged, last).pvalue, abs=1e-6)
+    assert effect.corrected == pytest.approx(2 * effect.p_value, abs=2e-6)
+    alone = judge_findings(samples, "base", dict(list(ways.items())[:1]))
+    assert (alone["averaging"].verdict, alone["averaging"].effect) == ("undecided", None)
 
 
 def test_seeds_of_the_base_given_as_rows_do_not_move() -> None:

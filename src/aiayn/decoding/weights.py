@@ -1,25 +1,63 @@
-"""The trained model of a run, ready to decode."""
+"""Which weights of a run decode what, with which search (section 6); its model, ready to decode."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aiayn.compute.device import Device
-from aiayn.config import Model
+from aiayn.config import Decoding, Model, Task
 from aiayn.errors import CheckpointError
 from aiayn.model.checkpoints import load_weights
 from aiayn.model.transformer import Transformer
 from aiayn.records import places
 
 
-def weights_for(split: str, folder: Path) -> Path:
-    """The weights in models/RUN that decode a split, by the paper's protocols: its last checkpoint
-    for dev (table 3, section 6.2), the averaged ones for a test set (table 2, section 6.1).
+@dataclass(frozen=True)
+class Part:
+    """The sentences of a split, decoded in one of places.WAYS; a test set always by the mean."""
+
+    split: str
+    way: str
+    search: Decoding
+
+    @property
+    def is_averaged(self) -> bool:
+        """Whether the mean of the last checkpoints decodes it, rather than the last one."""
+        return self.way != places.LAST
+
+    def hypotheses(self, folder: Path) -> Path:
+        """Where they belong, in the folder of a run's outputs."""
+        if self.split == places.DEV:
+            return places.dev_hypotheses(folder, self.way)
+        return places.hypotheses(folder, self.split)
+
+
+def parts(task: Task, splits: Sequence[str]) -> Iterator[Part]:
+    """Dev with the last checkpoint (table 3, section 6.2) and every test set with the averaged ones
+    (table 2, section 6.1). A tested run that translates also decodes dev with the average, by the
+    search and without one, so that what these gain can be told: the same sentences, the same run.
+
+    Args:
+        splits: dev and, if the run is tested, the test sets.
+    """
+    yield Part(places.DEV, places.LAST, task.decoding)
+    tests = [split for split in splits if split != places.DEV]
+    for split in tests:
+        yield Part(split, places.AVERAGED, task.decoding)
+    if tests and task.kind == "translation":
+        yield Part(places.DEV, places.AVERAGED, task.decoding)
+        yield Part(places.DEV, places.GREEDY, replace(task.decoding, beam=1))
+
+
+def weights_in(folder: Path, *, averaged: bool) -> Path:
+    """The weights in models/RUN: the mean of the last checkpoints, or the last one.
 
     Raises:
         CheckpointError: there is no checkpoint.
     """
-    if split != places.DEV:
+    if averaged:
         return places.averaged(folder)
     saved = places.saved_checkpoints(places.checkpoints(folder))
     if not saved:

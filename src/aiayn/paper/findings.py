@@ -1,7 +1,8 @@
-"""What the paper says of its variations, as statements that trained models can test.
+"""What the paper says of its variations and of its decoding, as statements that trained models can
+test.
 
-Each names the rows of table 3 that it compares: the sum of weight x measure over them is the
-effect, and the paper claims it to be higher than 0, lower, or equal to it.
+Each names what it compares, rows of table 3 or ways of decoding: the sum of weight x measure over
+them is the effect, and the paper claims it to be higher than 0, lower, or equal to it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,18 @@ PERPLEXITY: Literal["perplexity"] = "perplexity"
 
 @dataclass(frozen=True)
 class Statement:
-    """`text` says it in our words, `section` where the paper does; `rows` go by weight."""
+    """`text` says it in our words, `section` where the paper does; `rows` go by weight.
+
+    `over` tells what these are: models, by row of table 3; or ways of decoding one and the same
+    model (named as in records.places). Section 6.1 uses these without a figure for what they gain.
+    """
 
     text: str
     section: str
     measure: Literal["bleu", "perplexity"]
     claim: Direction
     rows: Mapping[str, float]
+    over: Literal["models", "ways"] = "models"
 
 
 def _less(row: str, other: str) -> dict[str, float]:
@@ -77,5 +83,13 @@ STATEMENTS: Mapping[str, Statement] = {
     "big": Statement(
         "The big model is better than the base", "table 3, big", BLEU, "higher",
         _less("big", "base"),
+    ),
+    "averaging": Statement(
+        "The mean of the last checkpoints is better than the last one", "6.1", BLEU, "higher",
+        _less("averaged", "last"), "ways",
+    ),
+    "search": Statement(
+        "Beam search with a length penalty is better than greedy search", "6.1", BLEU, "higher",
+        _less("averaged", "greedy"), "ways",
     ),
 }  # fmt: skip

@@ -13,7 +13,7 @@ from aiayn.files import write_atomically
 from aiayn.records.json_files import placed, plain, read_json, shaped
 from aiayn.records.scores import TestSet
 
-FORMAT = 1
+FORMAT = 2
 
 Direction = Literal["higher", "lower", "equal"]
 Outcome = Literal["higher", "lower", "equal", "undecided"]
@@ -91,7 +91,7 @@ class Variation:
 class Finding:
     """A statement of the paper, tested: `effect` as in aiayn.paper.findings, over our models.
 
-    It is None where a row was not run, or where the base's seeds tell no spread.
+    It is None where a row was not run, or where the seeds, or the runs, tell no spread.
     """
 
     verdict: Verdict
@@ -99,11 +99,21 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Ways:
+    """BLEU of dev, as one run decoded it in each of places.WAYS."""
+
+    last: float
+    averaged: float
+    greedy: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """All variations by model, the one that they vary, `base`, among them; and what they say of
     the paper's statements (aiayn.paper.findings), by key.
 
-    `split` names the sentences that were scored; `signature` is sacreBLEU's.
+    `ways` has the runs that were decoded in all of them. `split` names the sentences that were
+    scored; `signature` is sacreBLEU's.
     """
 
     task: str
@@ -112,6 +122,7 @@ class Comparison:
     test_set: TestSet
     signature: str
     models: Mapping[str, Variation]
+    ways: Mapping[str, Ways]
     findings: Mapping[str, Finding]
 
     @property

@@ -40,6 +40,8 @@ REPORT_CIRCUMSTANCES = REPORTS / "circumstances.html"
 SIDES = ("source", "target")
 TREES = "trees"
 TRAIN, DEV, TEST = "train", "dev", "test"
+LAST, AVERAGED, GREEDY = "last", "averaged", "greedy"
+WAYS = (LAST, AVERAGED, GREEDY)
 
 
 def text(task: str) -> Path:
@@ -155,6 +157,12 @@ def outputs(run: str) -> Path:
 def hypotheses(folder: Path, split: str) -> Path:
     """What a run made of a split, a line for each of its sentences."""
     return folder / f"{split}.hypotheses"
+
+
+def dev_hypotheses(folder: Path, way: str) -> Path:
+    """What a run made of dev in one of WAYS: by its last checkpoint, as `hypotheses`; by the mean
+    of the last ones; by this mean, always taking the likeliest piece."""
+    return hypotheses(folder, DEV if way == LAST else f"{DEV}.{way}")
 
 
 def scores(run: str) -> Path:

@@ -84,7 +84,7 @@ def check_comparison(
         _unequal("task", comparison.task, task),
         _unequal("base", comparison.base, config.variations.base),
         *_strangers("model", comparison.models, config.models),
-        *_strangers("run", runs, config.runs),
+        *_strangers("run", (*runs, *comparison.ways), config.runs),
         *_sentences(config, task, comparison.split, comparison.test_set, manifests.get(task)),
     )
 

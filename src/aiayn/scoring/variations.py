@@ -9,38 +9,29 @@ table (Holm).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
-from typing import NamedTuple
 
 from aiayn.config import Config, Run
 from aiayn.errors import ScoreError
-from aiayn.paper import claims
-from aiayn.paper.findings import STATEMENTS
 from aiayn.paper.table_3 import ROWS
 from aiayn.records import history, places
 from aiayn.records.comparison import (
     Comparison,
     Direction,
     Effect,
-    Finding,
     Measure,
     Outcome,
     Seed,
     Variation,
-    Verdict,
 )
+from aiayn.scoring.contrasts import DECIMALS, SCALES, Question, Samples, between_models, decided
+from aiayn.scoring.findings import bleu_by_way, judge_findings
 from aiayn.scoring.references import read_hypotheses, read_references
 from aiayn.scoring.sentences import paired_by_seed
-from aiayn.scoring.significance import LEVEL, Difference, contrast, holm
 
 SPLIT = "dev"  # section 6.2
-DECIMALS = 4
-P_DECIMALS = 6
-
-Samples = Mapping[str, Sequence[float]]
 
 
 def compare_variations(config: Config, root: Path = Path()) -> Comparison:
@@ -88,7 +79,7 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             model: [seed.perplexity for seed in held.values()] for model, held in seeds.items()
         },
     }
-    measures = judge(samples, base)
+    measures, ways = judge(samples, base), bleu_by_way(config, root)
     return Comparison(
         task=task,
         base=base,
@@ -101,7 +92,8 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             )
             for model, held in seeds.items()
         },
-        findings=judge_findings(samples, base),
+        ways=ways,
+        findings=judge_findings(samples, base, ways),
     )
 
 
@@ -118,52 +110,10 @@ def _last_perplexity(path: Path) -> float:
     return round(history.last_perplexity(history.read(path), path), DECIMALS)
 
 
-class Scale(NamedTuple):
-    """On which scale a measure is judged, what the paper says of a row there, and how near to the
-    base's is "equal"."""
-
-    forward: Callable[[float], float]
-    back: Callable[[float], float]
-    claim: Callable[[str], Direction | None]
-    margin: float
-
-
-SCALES = {
-    "bleu": Scale(float, float, claims.bleu_claim, claims.MARGIN_BLEU),
-    "perplexity": Scale(math.log, math.exp, claims.perplexity_claim, claims.MARGIN_LOG_PERPLEXITY),
-}
-
-
-class _Test(NamedTuple):
-    name: str
-    measure: str
-    difference: Difference
-    outcome: Outcome  # what it says if it is significant
-    p_value: float
-
-    def effect(self, corrected: float) -> Effect:
-        """On the measure's own scale; rounded as the file has it, so that what is written is what
-        was held."""
-        back = SCALES[self.measure].back
-        value, low, high = (
-            round(back(bound), DECIMALS)
-            for bound in (self.difference.value, *self.difference.interval())
-        )
-        return Effect(
-            value=value,
-            low=low,
-            high=high,
-            p_value=round(self.p_value, P_DECIMALS),
-            corrected=round(corrected, P_DECIMALS),
-        )
-
-
 def judge(samples: Mapping[str, Samples], base: str) -> dict[str, dict[str, Measure]]:
     """Every model beside the base, by measure and model.
 
-    All tests of the table are one family. A claim of equality brings two: that the row is within
-    the margin, and that it is beyond it. Any other row brings one, two-sided: that it is not the
-    base's.
+    All tests of the table are one family; a claim of equality brings two, any other row one.
 
     Args:
         samples: "bleu" and "perplexity" over the seeds, by model.
@@ -175,7 +125,7 @@ def judge(samples: Mapping[str, Samples], base: str) -> dict[str, dict[str, Meas
         if model != base
         for test in _tests(model, measure, models, base)
     ]
-    effects = _decided(tests)
+    effects = decided(tests)
     return {
         measure: {
             model: _measure(
@@ -194,80 +144,11 @@ def _claim(measure: str, model: str) -> Direction | None:
     return SCALES[measure].claim(model) if model in ROWS and model != "base" else None
 
 
-def _tests(model: str, measure: str, models: Samples, base: str) -> Iterator[_Test]:
-    return _tests_of(
-        model, measure, {model: 1.0, base: -1.0}, models, base, _claim(measure, model) == "equal"
-    )
-
-
-def _tests_of(
-    name: str,
-    measure: str,
-    weights: Mapping[str, float],
-    models: Samples,
-    base: str,
-    equality: bool,
-) -> Iterator[_Test]:
-    scale = SCALES[measure]
-    samples = {
-        model: [scale.forward(value) for value in models[model]] for model in {*weights, base}
-    }
-    found = contrast(weights, samples, base)
-    if found is None:
-        return
-    away: Outcome = "higher" if found.value > 0 else "lower"
-    if equality:
-        yield _Test(name, measure, found, "equal", found.p_within(scale.margin))
-        yield _Test(name, measure, found, away, found.p_beyond(scale.margin))
-    else:
-        yield _Test(name, measure, found, away, found.p_different())
-
-
-def _decided(tests: Sequence[_Test]) -> dict[tuple[str, str], tuple[Effect, Outcome]]:
-    """Of a family of tests, corrected for their number: by measure and name the nearer to being
-    said, and what it says."""
-    corrected = holm([test.p_value for test in tests])
-    decided: dict[tuple[str, str], tuple[Effect, Outcome]] = {}
-    for test, p_corrected in zip(tests, corrected, strict=True):
-        place = (test.measure, test.name)
-        if place not in decided or test.p_value < decided[place][0].p_value:
-            outcome: Outcome = test.outcome if p_corrected < LEVEL else "undecided"
-            decided[place] = test.effect(p_corrected), outcome
-    return decided
-
-
-def judge_findings(samples: Mapping[str, Samples], base: str) -> dict[str, Finding]:
-    """The paper's statements, a family of their own, tested over our models.
-
-    Args:
-        samples: "bleu" and "perplexity" over the seeds, by model.
-    """
-    ours = {
-        key: {base if row == "base" else row: weight for row, weight in statement.rows.items()}
-        for key, statement in STATEMENTS.items()
-    }
-    run = {key for key, models in ours.items() if models.keys() <= samples["bleu"].keys()}
-    decided = _decided(
-        [
-            test
-            for key, statement in STATEMENTS.items()
-            if key in run
-            for test in _tests_of(
-                key, statement.measure, ours[key], samples[statement.measure], base,
-                statement.claim == "equal",
-            )
-        ]
+def _tests(model: str, measure: str, models: Samples, base: str) -> Iterator[Question]:
+    return between_models(
+        model, measure, {model: 1.0, base: -1.0}, models, base,
+        equality=_claim(measure, model) == "equal",
     )  # fmt: skip
-    findings: dict[str, Finding] = {}
-    for key, statement in STATEMENTS.items():
-        effect, outcome = decided.get((statement.measure, key), (None, "undecided"))
-        verdict: Verdict = "not run at this scale"
-        if key in run:
-            verdict = "undecided"
-            if outcome != "undecided":
-                verdict = "holds" if outcome == statement.claim else "does not hold"
-        findings[key] = Finding(verdict=verdict, effect=effect)
-    return findings
 
 
 def _measure(

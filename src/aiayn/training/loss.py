@@ -90,9 +90,9 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
             logits = (states_ND[chunk] @ weight_PD.t()).float()
             log_p = logits.log_softmax(dim=1)
             nll_chunk = -log_p.gather(1, targets)
-            above_mean = logits.gather(1, targets) - (
-                states_ND[chunk] * mean_D
-            ).sum(dim=1, keepdim=True)
+            above_mean = logits.gather(1, targets) - (states_ND[chunk] * mean_D).sum(
+                dim=1, keepdim=True
+            )
             nll += (nll_chunk * is_real).sum()
             loss += ((nll_chunk + eps_ls * above_mean) * is_real).sum()
             if grad_states_ND is None or grad_embedding_PD is None:

@@ -129,7 +129,7 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
         if entries is not None:
             found = Comparison(
                 task="en-de", base="small", split="dev", signature="hand-made", models=entries,
-                findings={}, test_set=TestSet(corpora={"toy-train": Part(pairs=40)}, pairs=40, sha256={}),
+                ways={}, findings={}, test_set=TestSet(corpora={"toy-train": Part(pairs=40)}, pairs=40, sha256={}),
             )  # fmt: skip
             comparison.write(tmp_path / places.TABLE_3, found)
             profile = {

@@ -1,0 +1,54 @@
+"""What others published on real data that is small enough for one machine, so that like can stand
+beside like where the paper's own data are out of reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aiayn.paper.corpora import EvaluationSet
+from aiayn.paper.printed import Printed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A figure in percent: of which system, on which sentences, by which of our `score` names.
+
+    `target` is the task's target language, or tree. `source` says who printed it, and how surely it
+    is known.
+    """
+
+    system: str
+    sentences: EvaluationSet
+    target: str
+    score: str
+    value: Printed
+    source: str
+
+
+FLICKR_2016 = EvaluationSet(("multi30k-test-2016-flickr",), 1000)
+GENIA_DEV = EvaluationSet(("genia-dev",), 1361)
+WU = "Transformer tiny, trained on the text alone"
+MCCLOSKY = "McClosky's page on biomedical parsing"
+
+PUBLISHED = (
+    Published(
+        system=WU, sentences=FLICKR_2016, target="de", score="lowercased_bleu",
+        value=Printed("41.02"), source="Wu et al. 2021, the README of their code",
+    ),
+    Published(
+        system=WU, sentences=FLICKR_2016, target="fr", score="lowercased_bleu",
+        value=Printed("61.80"), source="Wu et al. 2021, from secondary sources",
+    ),
+    Published(
+        system="Charniak's parser, trained on GENIA", sentences=GENIA_DEV, target="tree",
+        score="bracket_f1_wrapped", value=Printed("83.6"), source=MCCLOSKY,
+    ),
+    Published(
+        system="the same with a reranker", sentences=GENIA_DEV, target="tree",
+        score="bracket_f1_wrapped", value=Printed("85.7"), source=MCCLOSKY,
+    ),
+    Published(
+        system="the same, self-trained on PubMed", sentences=GENIA_DEV, target="tree",
+        score="bracket_f1_wrapped", value=Printed("87.6"), source=MCCLOSKY,
+    ),
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""What others published on the sentences that our runs were scored on, ours beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aiayn.config import Text
+from aiayn.paper.corpora import EvaluationSet
+from aiayn.paper.others import PUBLISHED, Published
+from aiayn.records.scores import Score
+from aiayn.report.evidence import Evidence
+from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
+
+NOTE = (
+    "The same sentences and the same measure, not the same recipe. The interval is that of the "
+    "choice of sentences (95 %, bootstrap), not of the seed. Section 6.3 has the Transformer beat "
+    "grammar-based parsers trained on the same treebank; the GENIA figures ask that here."
+)
+MEASURES = {
+    "lowercased_bleu": "BLEU, lower-cased Moses words",
+    "bracket_f1_wrapped": "F1, with a bracket around every sentence",
+}
+
+
+def published(evidence: Evidence) -> Iterator[Table]:
+    """One table, of the figures on sentences that a task here has; none where no task has any."""
+    rows = [row for figure in PUBLISHED for row in _rows(figure, evidence)]
+    if rows:
+        yield Table(
+            "Published on the same sentences",
+            ("System", "Measure", "Published", "Ours", "Difference", "Run"),
+            "llrlrl",
+            tuple(rows),
+            (("", NOTE),),
+            key="published",
+        )
+
+
+def _rows(figure: Published, evidence: Evidence) -> Iterator[Row]:
+    """A line for each run that was scored so, or one that says that none was."""
+    is_asked, is_scored = False, False
+    for name, run in evidence.config.runs.items():
+        text = evidence.config.tasks[run.task].text
+        split = _split(text, figure.sentences)
+        if split is None or text.target != figure.target:
+            continue
+        is_asked = True
+        scored = (evidence.scores[name] or {}).get(split)
+        ours = scored.scores.get(figure.score) if scored else None
+        if scored and ours and scored.test_set.pairs == figure.sentences.pairs:
+            is_scored = True
+            yield _row(figure, name, ours)
+    if is_asked and not is_scored:
+        yield _row(figure, "", None)
+
+
+def _split(text: Text, sentences: EvaluationSet) -> str | None:
+    """Which split of a task these sentences are."""
+    for split, corpora in {"dev": text.dev, **text.tests}.items():
+        if (corpora,) == sentences.corpora:
+            return split
+    return None
+
+
+def _row(figure: Published, run: str, score: Score | None) -> Row:
+    ours, difference = Cell(EMPTY, detail="not run at this scale", tone="quiet"), Cell("")
+    if score:
+        bounds = "" if score.low is None else f"{score.low:.2f} to {score.high:.2f}"
+        names = ("value", "low", "high")[: 3 if bounds else 1]
+        ours = Cell(
+            f"{score.value:.2f}",
+            detail=bounds,
+            sources=tuple(f"{score.source}.{name}" for name in names),
+            run=run,
+        )
+        difference = Cell(signed(score.value - figure.value.value))
+    return Row(
+        (
+            Cell(figure.system, detail=figure.source),
+            Cell(MEASURES[figure.score]),
+            Cell(figure.value.text),
+            ours,
+            difference,
+            Cell(run),
+        ),
+        "ours",
+    )
