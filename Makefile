@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 quick test lint format params sync ui bench kills clean
+.PHONY: help repro report table3 reproduction quick test lint format params sync ui bench kills clean
 
 help: ## list the actions
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,13 @@ report: $(READY) ## render the report, running first whatever it lacks
 table3: $(READY) ## make table 3 alone, training first what it lacks
 	@$(REPRO) compare profile_models
 	python pipeline/report.py --only table_3
+
+# all text, and enough to go on elsewhere; weights, data and downloads are not
+KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports
+
+reproduction: TO = reproductions/$(shell sed -n 's/^scale: //p' params.yaml)
+reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
+	rm -rf $(TO) && mkdir -p $(TO) && cp -R $(wildcard $(KEPT)) $(TO)
 
 quick: lint ## lint, types and unit tests
 	python -m pytest -m "not slow"

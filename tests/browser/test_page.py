@@ -144,7 +144,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if described["task"] == "en-de"
     }
     about = {
-        "task": "en-de", "base": "brief", "split": "dev", "signature": OWNED, "findings": {},
+        "task": "en-de", "base": "brief", "split": "dev", "signature": OWNED, "ways": {}, "findings": {},
         "models": rows_of_table_3,
         "test_set": {"corpora": {"demo-dev": {"pairs": 40}}, "pairs": 40, "sha256": {}},
     }  # fmt: skip

@@ -152,8 +152,10 @@ def rendered(
         "task": "en-de", "base": "base", "split": "dev", "signature": "hand-made",
         "test_set": {key: dev[key] for key in ("corpora", "pairs", "sha256")},
         "findings": {
-            "one_head": {"verdict": "undecided", "effect": {"value": -0.4567, **bounds}}
+            "one_head": {"verdict": "undecided", "effect": {"value": -0.4567, **bounds}},
+            "averaging": {"verdict": "holds", "effect": {"value": 0.4321, **bounds}},
         },
+        "ways": {"en-de.base": {"last": 25.6, "averaged": 26.0321, "greedy": 25.1}},
         "models": {
             "base": over | {"seeds": {"1": seed, "2": seed}},
             "big": varied | {"seeds": {"1": {**seed, "run": "en-de.big"}}},

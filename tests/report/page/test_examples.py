@@ -9,6 +9,7 @@ import yaml
 
 from aiayn import config
 from aiayn.errors import DataError
+from aiayn.records.text import RAW
 from aiayn.report.evidence import runs_of
 from aiayn.report.page.examples import TaskExamples, TranslatedSet, choose_examples, read_test_sets
 
@@ -47,7 +48,7 @@ def test_lines_stay_together_and_are_spread_over_the_set(folder: Path) -> None:
 
 def examples(references: list[str], **hypotheses: list[str]) -> TaskExamples:
     count = len(references)
-    test_set = TranslatedSet("t", "en", "de", "c", ["source"] * count, references, hypotheses)
+    test_set = TranslatedSet("t", "en", "de", "c", RAW, ["source"] * count, references, hypotheses)
     return choose_examples(test_set, list(hypotheses))
 
 

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from aiayn.report.page.provenance import anchor, measurements
-from aiayn.report.parts.section import Finding, Section
+from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import Cell, Row, Table
 from aiayn.report.parts.verdict import Verdict
 
@@ -18,11 +18,11 @@ FOUND = Cell("63.1", sources=("models.json:base.parameters",))
 
 def section() -> Section:
     table = Table("t", ("a", "b", "c"), "lrr", (Row((Cell("plain"), SCORED, COUNTED)),))
-    finding = Finding(what="w", paper="65", ours=FOUND, verdict=Verdict.DIFFERS)
-    unjudged = Finding(what="w", paper="65", ours=None, verdict=Verdict.NOT_RUN)
+    entry = Entry(what="w", paper="65", ours=FOUND, verdict=Verdict.DIFFERS)
+    unjudged = Entry(what="w", paper="65", ours=None, verdict=Verdict.NOT_RUN)
     return Section(
         key="k", title="T", subtitle="s", lead="l", tables=(table,), records=(),
-        findings=(finding, unjudged),
+        entries=(entry, unjudged),
     )  # fmt: skip
 
 

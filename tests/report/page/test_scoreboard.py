@@ -3,18 +3,18 @@ from __future__ import annotations
 import pytest
 
 from aiayn.report.page.scoreboard import answer, aside, headline, tally, words
-from aiayn.report.parts.section import Finding
+from aiayn.report.parts.section import Entry
 from aiayn.report.parts.tables import Cell
 from aiayn.report.parts.verdict import Verdict
 
 
-def findings(
+def entries(
     reproduced: int, differs: int, other: int, not_run: int, *, of_training: bool = True
-) -> list[Finding]:
+) -> list[Entry]:
     verdicts = [Verdict.REPRODUCED] * reproduced + [Verdict.DIFFERS] * differs
     verdicts += [Verdict.OTHER_RECIPE] * other + [Verdict.NOT_RUN] * not_run
     return [
-        Finding(what="w", paper="1", ours=Cell("1"), verdict=v, of_training=of_training)
+        Entry(what="w", paper="1", ours=Cell("1"), verdict=v, of_training=of_training)
         for v in verdicts
     ]
 
@@ -38,13 +38,13 @@ MEASURES = "published figures (BLEU, perplexity and F1)"
 def test_the_answer_is_never_better_than_the_verdicts(
     counts: tuple[int, int, int, int], said: str
 ) -> None:
-    assert answer(findings(*counts), "toy").startswith(said)
-    assert tuple(headline(findings(*counts)).values()) == counts
+    assert answer(entries(*counts), "toy").startswith(said)
+    assert tuple(headline(entries(*counts)).values()) == counts
 
 
 def test_what_needs_no_training_answers_nothing() -> None:
     """The demo once had 12 of 40 reproduced: the twelve cells of table 1."""
-    board = [*findings(0, 0, 0, 4), *findings(12, 1, 0, 0, of_training=False)]
+    board = [*entries(0, 0, 0, 4), *entries(12, 1, 0, 0, of_training=False)]
     assert answer(board, "toy").startswith(f"Not known yet: of 4 {MEASURES}")
     assert set(headline(board).values()) == {0, 4}
     assert aside(board).startswith("Of 13 claims that need no training")
@@ -52,13 +52,13 @@ def test_what_needs_no_training_answers_nothing() -> None:
 
 
 def test_what_holds_by_construction_is_said_apart_and_not_counted() -> None:
-    built = Finding(what="w", paper="1", ours=Cell("1"), verdict=Verdict.BY_CONSTRUCTION)
-    board = [*findings(2, 0, 0, 0, of_training=False), built, built]
+    built = Entry(what="w", paper="1", ours=Cell("1"), verdict=Verdict.BY_CONSTRUCTION)
+    board = [*entries(2, 0, 0, 0, of_training=False), built, built]
     assert aside(board).startswith("Of 2 claims that need no training")
     assert "2 hold by construction" in aside(board)
     assert tally(board)[Verdict.BY_CONSTRUCTION] == 2
     assert Verdict.BY_CONSTRUCTION not in headline(board)
-    assert aside(findings(1, 1, 1, 1)) == ""
+    assert aside(entries(1, 1, 1, 1)) == ""
 
 
 def test_counts_are_english() -> None:

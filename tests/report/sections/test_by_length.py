@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu import corpus_bleu
@@ -22,14 +23,19 @@ def test_buckets_part_the_set_by_length(lengths: list[int]) -> None:
         assert shorter.longest < longer.shortest
 
 
-def test_each_point_is_the_bleu_of_its_sentences() -> None:
-    short, long = ["a b c d e"] * 6, ["a b c d e f g h i"] * 6
-    said = [*short, *["a b c d x f g h i"] * 6]
+@pytest.mark.parametrize(
+    ("form", "how"),
+    [("raw", {}), ("lowercased_tokens", {"tokenize": "none", "smooth_method": "none"})],
+)
+def test_each_point_is_the_bleu_of_its_sentences(form: str, how: dict[str, str]) -> None:
+    """13a parts the full stop from its word; text of words has it parted where it should be."""
+    short, long = ["a b c d e."] * 6, ["a b c d e f g h i."] * 6
+    said = [*short, *["a b c d x f g h i ."] * 6]
     test_set = TranslatedSet(
-        "en-de", "en", "de", "toy", [*short, *long], [*short, *long], {"r": said}
+        "en-de", "en", "de", "toy", form, [*short, *long], [*short, *long], {"r": said}
     )
     figure = bleu_by_length(test_set, ["r"])
-    wrong = corpus_bleu(said[6:], [long]).score
+    wrong = corpus_bleu(said[6:], [long], **how).score
     assert [(line["shortest"], line["pairs"], line["bleu"]) for line in figure.records] == [
         ("5", "6", "100.00"),
         ("9", "6", f"{wrong:.2f}"),

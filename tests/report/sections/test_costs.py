@@ -84,16 +84,14 @@ def test_the_rows_that_contradict_each_other_are_named(
     )
 
 
-def test_findings_are_base_and_big(
-    models: ModelsProfile, evidence: Callable[..., Evidence]
-) -> None:
-    found = section(evidence(models=models)).findings
+def test_entries_are_base_and_big(models: ModelsProfile, evidence: Callable[..., Evidence]) -> None:
+    found = section(evidence(models=models)).entries
     assert [(f.paper, f.ours.text if f.ours else None, f.verdict) for f in found] == [
         ("65", "63.0", Verdict.DIFFERS),
         ("213", "214.2", Verdict.DIFFERS),
     ]
     missing = section(evidence())
-    assert {f.verdict for f in missing.findings} == {Verdict.NOT_RUN}
+    assert {f.verdict for f in missing.entries} == {Verdict.NOT_RUN}
     assert (missing.tables, missing.records) == ((), [])
 
 

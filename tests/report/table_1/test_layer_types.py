@@ -43,26 +43,26 @@ def cells(section: Section) -> Iterator[Cell]:
     for table in section.tables:
         for row in table.rows:
             yield from row.cells
-    yield from (finding.ours for finding in section.findings if finding.ours)
+    yield from (entry.ours for entry in section.entries if entry.ours)
 
 
 def verdicts(section: Section) -> dict[str, Verdict]:
-    return {finding.what: finding.verdict for finding in section.findings}
+    return {entry.what: entry.verdict for entry in section.entries}
 
 
 def test_every_cell_of_the_paper_is_judged(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
     made = section(evidence(layers=read(layers_json, tmp_path)))
-    assert len(made.findings) == 4 * 3
+    assert len(made.entries) == 4 * 3
     found = verdicts(made)
     built = {what for what, verdict in found.items() if verdict is Verdict.BY_CONSTRUCTION}
     assert {what.partition(": ")[2] for what in built} == {"complexity per layer"}
     assert len(built) == 4
     assert {found[what] for what in found if what not in built} == {Verdict.REPRODUCED}
-    printed = {finding.what: finding.paper for finding in made.findings}
+    printed = {entry.what: entry.paper for entry in made.entries}
     assert printed["Convolutional: complexity per layer"] == "O(k · n · d²)"
-    assert not any(finding.of_training for finding in made.findings)
+    assert not any(entry.of_training for entry in made.entries)
 
 
 @pytest.mark.parametrize(

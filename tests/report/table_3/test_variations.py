@@ -285,13 +285,13 @@ def test_nothing_has_run(make: Make) -> None:
     assert rows(made)["ours (C_N2)"].cells[11] == Cell("not run", span=2)
     assert {line["origin"] for line in made.records} == {"paper"}
     assert made.figures == ()
-    assert {finding.verdict for finding in made.findings} == {Verdict.NOT_RUN}
+    assert {entry.verdict for entry in made.entries} == {Verdict.NOT_RUN}
 
 
 def test_no_verdict_on_another_text(one_seed: Evidence) -> None:
-    findings = section(one_seed).findings
-    assert len(findings) == 2 * 20  # BLEU and perplexity
-    assert {(finding.verdict, finding.ours) for finding in findings} == {(Verdict.NOT_RUN, None)}
+    entries = section(one_seed).entries
+    assert len(entries) == 2 * 20  # BLEU and perplexity
+    assert {(entry.verdict, entry.ours) for entry in entries} == {(Verdict.NOT_RUN, None)}
 
 
 def test_figures_place_each_row_by_what_it_varies(one_seed: Evidence) -> None:

@@ -100,7 +100,7 @@ def made(load: Load, params: dict[str, Any], scores: Scores) -> Section:
 
 
 def verdicts(section: Section) -> list[tuple[Verdict, tuple[str, ...]]]:
-    return [(finding.verdict, finding.reasons) for finding in section.findings]
+    return [(entry.verdict, entry.reasons) for entry in section.entries]
 
 
 NOT_PUBLIC = (
@@ -119,7 +119,7 @@ def test_section_23_of_a_licensed_treebank_is_judged(
         (Verdict.REPRODUCED, ()),
         (Verdict.OTHER_RECIPE, NOT_PUBLIC),
     ]
-    (ours,) = [f.ours for f in found.findings if f.ours]
+    (ours,) = [f.ours for f in found.entries if f.ours]
     assert (ours.text, ours.detail, ours.run) == ("91.00", "90.00–92.00", RUN)
     assert ours.sources[0] == f"{RUN}.json:test.bracket_f1.value"
     assert verdicts(made(load, wsj, scored(tmp_path, 89.0)))[0] == (Verdict.DIFFERS, ())
@@ -153,7 +153,7 @@ def test_another_test_set_is_no_verdict(load: Load, wsj: dict[str, Any], tmp_pat
     verdict, reasons = verdicts(found)[0]
     assert verdict is Verdict.NOT_RUN
     assert "scored on treebank-sample-test, not on wsj-23" in reasons
-    assert found.findings[0].ours is None
+    assert found.entries[0].ours is None
     ours = [row for row in found.tables[0].rows if row.tone == "ours"]
     assert all(row.cells[3].text == "not run" for row in ours)
 

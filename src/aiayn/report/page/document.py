@@ -57,16 +57,16 @@ def make_page(evidence: Evidence, sections: Iterable[Section]) -> Page:
 def index_html(page: Page) -> str:
     """The page as one self-contained document."""
     runs = {item.run for item in page.provenance}
-    findings = [finding for section in page.sections for finding in section.findings]
+    entries = [entry for section in page.sections for entry in section.entries]
     return _render(
         "index.html",
         page=page,
-        answer=answer(findings, page.scale),
-        aside=aside(findings),
-        headline=headline(findings),
+        answer=answer(entries, page.scale),
+        aside=aside(entries),
+        headline=headline(entries),
         tally=tally,
         words=words,
-        findings=findings,
+        entries=entries,
         anchor=lambda cell: anchor(cell, runs),
         inline=inline,
         scored=[item for item in page.provenance if item.splits],

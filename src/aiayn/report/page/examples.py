@@ -12,7 +12,7 @@ from pathlib import Path
 from aiayn.config import Config
 from aiayn.errors import DataError
 from aiayn.records import places
-from aiayn.records.text import read_lines
+from aiayn.records.text import RAW, read_lines
 from aiayn.report.evidence import LEADING, runs_of
 from aiayn.report.page.word_differences import Words, differences
 
@@ -43,12 +43,13 @@ class Example:
 
 @dataclass(frozen=True)
 class TranslatedSet:
-    """A task's test set with the hypotheses of its runs, line by line."""
+    """A task's test set with its runs' hypotheses, line by line; `form` as in the manifest."""
 
     task: str
     source_language: str
     target_language: str
     corpus: str
+    form: str
     source: Sequence[str]
     reference: Sequence[str]
     hypotheses: Mapping[str, Sequence[str]]
@@ -94,6 +95,7 @@ def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
             source_language=task.text.source,
             target_language=task.text.target,
             corpus=task.text.tests["test"],
+            form=task.text.form or RAW,
             source=source,
             reference=reference,
             hypotheses=outputs,

@@ -94,7 +94,7 @@ def _cells(sections: Iterable[Section]) -> Iterator[Cell]:
     """Those of ours."""
     for section in sections:
         rows = (row for table in section.tables for row in table.rows)
-        cells = (*(cell for row in rows for cell in row.cells), *(f.ours for f in section.findings))
+        cells = (*(cell for row in rows for cell in row.cells), *(f.ours for f in section.entries))
         yield from (cell for cell in cells if cell and cell.sources)
 
 

@@ -1,4 +1,4 @@
-"""What all findings come to: the answer in one sentence, and how often each verdict was given.
+"""What all entries come to: the answer in one sentence, and how often each verdict was given.
 
 The answer speaks of what trained models scored: BLEU, perplexity and F1. Claims that need no
 training are summed up apart, and what holds by construction is not counted: it could not fail.
@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from aiayn.report.parts.section import Finding
+from aiayn.report.parts.section import Entry
 from aiayn.report.parts.verdict import Verdict
 
 MEASURES = "BLEU, perplexity and F1"
 
 
-def tally(findings: Iterable[Finding]) -> dict[Verdict, int]:
+def tally(entries: Iterable[Entry]) -> dict[Verdict, int]:
     """How often each verdict was given."""
-    verdicts = [finding.verdict for finding in findings]
+    verdicts = [entry.verdict for entry in entries]
     return {verdict: verdicts.count(verdict) for verdict in Verdict}
 
 
-def headline(findings: Iterable[Finding]) -> dict[Verdict, int]:
+def headline(entries: Iterable[Entry]) -> dict[Verdict, int]:
     """The same of trained models' scores, which none has by construction."""
-    counts = tally(finding for finding in findings if finding.of_training)
+    counts = tally(entry for entry in entries if entry.of_training)
     return {verdict: n for verdict, n in counts.items() if verdict is not Verdict.BY_CONSTRUCTION}
 
 
@@ -35,9 +35,9 @@ def words(verdict: Verdict, count: int) -> str:
     return f"{count} {word}"
 
 
-def answer(findings: Iterable[Finding], scale: str) -> str:
+def answer(entries: Iterable[Entry], scale: str) -> str:
     """Was the paper reproduced? Yes is said only where every score was judged and holds."""
-    counts = headline(findings)
+    counts = headline(entries)
     total, reproduced = sum(counts.values()), counts[Verdict.REPRODUCED]
     differs = counts[Verdict.DIFFERS]
     if not reproduced + differs:
@@ -59,9 +59,9 @@ def answer(findings: Iterable[Finding], scale: str) -> str:
     )
 
 
-def aside(findings: Sequence[Finding]) -> str:
+def aside(entries: Sequence[Entry]) -> str:
     """What became of the claims that need no training; empty if there are none."""
-    others = [finding for finding in findings if not finding.of_training]
+    others = [entry for entry in entries if not entry.of_training]
     counts = tally(others)
     built = counts.pop(Verdict.BY_CONSTRUCTION)
     said = [words(verdict, count) for verdict, count in counts.items() if count]

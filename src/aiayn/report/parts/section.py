@@ -1,4 +1,4 @@
-"""A part of the report: a table of the paper with ours beside it, its findings and its figures."""
+"""A part of the report: a table of the paper with ours beside it, its verdicts and its figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Entry:
     """A statement of the paper that ours is held against: an entry of the scoreboard.
 
     `what` names it in a few words, `paper` is what stands in print. `ours` is there only if the
@@ -55,5 +55,5 @@ class Section:
     lead: str
     tables: tuple[Table, ...]
     records: Sequence[Mapping[str, str]]
-    findings: tuple[Finding, ...] = ()
+    entries: tuple[Entry, ...] = ()
     figures: tuple[Figure, ...] = ()

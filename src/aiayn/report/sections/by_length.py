@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from aiayn.config import Config
+from aiayn.records.text import RAW
 from aiayn.report.evidence import LEADING, Evidence, runs_of
 from aiayn.report.page.examples import TranslatedSet, read_test_sets
 from aiayn.report.parts.drawing import DASHES, PALETTE, drawing
@@ -38,8 +39,9 @@ def section(evidence: Evidence) -> Section:
         key="length",
         title="Long and short sentences",
         subtitle="BLEU by length",
-        lead="Corpus BLEU (sacreBLEU’s defaults) of test sentences of like length. Parts are about "
-        "equally large, so that each BLEU is about equally sure.",
+        lead="Corpus BLEU of test sentences of like length: by sacreBLEU’s defaults, and over the "
+        "words as they stand where lower-cased words were learned. Parts are about equally large, "
+        "so that each BLEU is about equally sure.",
         tables=(),
         records=(),
         figures=tuple(
@@ -112,5 +114,8 @@ def _bleu(test_set: TranslatedSet, run: str, bucket: Bucket) -> float:
 
     hypotheses = [test_set.hypotheses[run][line] for line in bucket.lines]
     references = [test_set.reference[line] for line in bucket.lines]
-    score: float = BLEU().corpus_score(hypotheses, [references]).score
+    # words that are parted already are counted as they stand, like their corpus's score
+    as_it_stands = BLEU(tokenize="none", smooth_method="none", force=True)
+    metric = BLEU() if test_set.form == RAW else as_it_stands
+    score: float = metric.corpus_score(hypotheses, [references]).score
     return score

@@ -8,7 +8,7 @@ from aiayn.paper import Paper, model_of
 from aiayn.records.places import SIDES
 from aiayn.records.profiles import ModelsProfile
 from aiayn.report.evidence import Evidence
-from aiayn.report.parts.section import Finding, Section
+from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, power_of_ten
 from aiayn.report.parts.training_cost import estimate, paper_cost, rounded
 from aiayn.report.parts.verdict import Verdict
@@ -32,7 +32,7 @@ def section(evidence: Evidence) -> Section:
         lead=LEAD,
         tables=tables,
         records=_records(models),
-        findings=_findings(paper, models),
+        entries=_entries(paper, models),
     )
 
 
@@ -158,12 +158,12 @@ def _pieces(models: ModelsProfile) -> Table:
     )  # fmt: skip
 
 
-def _findings(paper: Paper, models: ModelsProfile | None) -> tuple[Finding, ...]:
+def _entries(paper: Paper, models: ModelsProfile | None) -> tuple[Entry, ...]:
     """Whether base and big have the printed millions of parameters at the paper's vocabulary."""
-    return tuple(_finding(paper, models, row) for row in paper.table_2_cost.hours)
+    return tuple(_entry(paper, models, row) for row in paper.table_2_cost.hours)
 
 
-def _finding(paper: Paper, models: ModelsProfile | None, row: str) -> Finding:
+def _entry(paper: Paper, models: ModelsProfile | None, row: str) -> Entry:
     printed = paper.table_3[row].parameters_millions
     if printed is None:
         raise ValueError(f"table 3 prints no parameters of {row}")
@@ -174,7 +174,7 @@ def _finding(paper: Paper, models: ModelsProfile | None, row: str) -> Finding:
         cell = Cell(f"{millions:.1f}", sources=(f"{counted.source}.parameters",))
         same = round(millions) == printed.value
         verdict = Verdict.REPRODUCED if same else Verdict.DIFFERS
-    return Finding(
+    return Entry(
         what=f"{paper.table_2[row].name}: millions of parameters",
         paper=printed.text,
         ours=cell,

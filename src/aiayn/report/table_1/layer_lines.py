@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from aiayn.paper import Paper
 from aiayn.records.profiles import Fitted, LayersProfile
-from aiayn.report.parts.section import Finding
+from aiayn.report.parts.section import Entry
 
 COLUMNS = ("complexity", "sequential_operations", "maximum_path_length")
 FIELDS = (
@@ -16,27 +16,27 @@ FIELDS = (
 
 
 def layer_records(
-    paper: Paper, profile: LayersProfile | None, findings: Sequence[Finding]
+    paper: Paper, profile: LayersProfile | None, entries: Sequence[Entry]
 ) -> list[dict[str, str]]:
     """The paper's formulas, then every number of ours. Empty fields do not apply.
 
     Args:
-        findings: one for each of the paper's cells, row by row.
+        entries: one for each of the paper's cells, row by row.
     """
     ours = _our_records(profile) if profile else ()
-    lines = (*_printed_records(paper, findings), *ours)
+    lines = (*_printed_records(paper, entries), *ours)
     return [{field: line.get(field, "") for field in FIELDS} for line in lines]
 
 
-def _printed_records(paper: Paper, findings: Sequence[Finding]) -> Iterator[dict[str, str]]:
+def _printed_records(paper: Paper, entries: Sequence[Entry]) -> Iterator[dict[str, str]]:
     cells = [(key, column) for key in paper.table_1 for column in COLUMNS]
-    for (key, column), finding in zip(cells, findings, strict=True):
+    for (key, column), entry in zip(cells, entries, strict=True):
         yield {
             "origin": "paper",
             "layer": key,
             "quantity": column,
             "value": getattr(paper.table_1[key], column),
-            "verdict": finding.verdict.value,
+            "verdict": entry.verdict.value,
         }
 
 

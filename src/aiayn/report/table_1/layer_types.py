@@ -9,7 +9,7 @@ from dataclasses import asdict
 from aiayn.paper import LayerRow, Paper
 from aiayn.records.profiles import Chain, Fitted, LayersProfile
 from aiayn.report.evidence import Evidence
-from aiayn.report.parts.section import Finding, Section
+from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import DIGITS, MINUS, SUPERSCRIPTS, Cell, Row, Table
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_1.layer_figures import NAMES, ROWS, table_1_figures
@@ -51,15 +51,15 @@ def section(evidence: Evidence) -> Section:
     tables: tuple[Table, ...] = (_as_printed(paper, profile),)
     if profile:
         tables += (_exponents(profile), _counts(profile), _chains(profile), paths(profile))
-    findings = tuple(_findings(paper, profile))
+    entries = tuple(_entries(paper, profile))
     return Section(
         key="table_1",
         title="Table 1: layer types",
         subtitle="Complexity, sequential operations, path length",
         lead=LEAD,
         tables=tables,
-        records=layer_records(paper, profile, findings),
-        findings=findings,
+        records=layer_records(paper, profile, entries),
+        entries=entries,
         figures=table_1_figures(profile) if profile else (),
     )
 
@@ -136,7 +136,7 @@ def _number(value: float) -> str:
     return f"{value:.2f}".replace("-", MINUS)
 
 
-def _findings(paper: Paper, profile: LayersProfile | None) -> Iterator[Finding]:
+def _entries(paper: Paper, profile: LayersProfile | None) -> Iterator[Entry]:
     words = {
         "complexity": "complexity per layer",
         "sequential_operations": "sequential operations",
@@ -145,7 +145,7 @@ def _findings(paper: Paper, profile: LayersProfile | None) -> Iterator[Finding]:
     for key, printed in paper.table_1.items():
         for column in COLUMNS:
             ours = _measured(profile, key, column)
-            yield Finding(
+            yield Entry(
                 what=f"{printed.name}: {words[column]}",
                 paper=formula(getattr(printed, column)),
                 ours=ours,

@@ -9,7 +9,7 @@ from aiayn.paper import BleuRow, Paper
 from aiayn.records import places
 from aiayn.records.scores import Score, SplitScores
 from aiayn.report.evidence import Evidence
-from aiayn.report.parts.section import Finding, Section
+from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, power_of_ten, signed
 from aiayn.report.parts.training_cost import counted_costs, rounded
 from aiayn.report.parts.verdict import TOLERANCE_BLEU
@@ -51,7 +51,7 @@ MULTI30K = (
 
 
 def section(evidence: Evidence) -> Section:
-    """Table 2 as a part of the report; its findings are the BLEU cells of the paper's models."""
+    """Table 2 as a part of the report; its entries are the BLEU cells of the paper's models."""
     paper, config, scores = evidence.paper, evidence.config, evidence.scores
     comparisons = compare(paper, config, scores, evidence.manifests)
     costs = counted_costs(config, evidence.models, evidence.histories)
@@ -63,13 +63,13 @@ def section(evidence: Evidence) -> Section:
         lead=paper.about["table_2"],
         tables=table_2(paper, config, scores, comparisons, costs),
         records=records(paper, config, scores, comparisons),
-        findings=tuple(_finding(item) for item in comparisons),
+        entries=tuple(_entry(item) for item in comparisons),
         figures=(cost_figure(paper, systems),),
     )
 
 
-def _finding(item: Comparison) -> Finding:
-    return Finding(
+def _entry(item: Comparison) -> Entry:
+    return Entry(
         what=f"{item.model_name}, {item.column.heading} BLEU",
         paper=item.paper.text,
         ours=_score_cell(item.ours, item.run) if item.ours else None,

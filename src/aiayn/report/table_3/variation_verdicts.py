@@ -10,7 +10,7 @@ from aiayn.paper import Printed, Recipe, VariationRow, recipe_of
 from aiayn.records.scores import SplitScores
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import judge_run
-from aiayn.report.parts.section import Finding
+from aiayn.report.parts.section import Entry
 from aiayn.report.parts.tables import Cell
 from aiayn.report.parts.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY
 
@@ -20,7 +20,7 @@ def model_name(config: Config, row: str) -> str:
     return config.variations.base if row == "base" else row
 
 
-def verdicts(evidence: Evidence) -> Iterator[Finding]:
+def verdicts(evidence: Evidence) -> Iterator[Entry]:
     """Of every row BLEU, ours by the protocol that table 2 uses for the pair, and perplexity."""
     paper, found = evidence.paper, evidence.variations
     protocol = paper.table_2_columns["en-de"].protocol
@@ -30,7 +30,7 @@ def verdicts(evidence: Evidence) -> Iterator[Finding]:
         dev = (evidence.scores.get(run) or {}).get("dev")
         row = f"{_words(key, printed)}: "
         bleu = dev.scores.get(protocol) if dev else None
-        yield _finding(
+        yield _entry(
             f"{row}BLEU",
             printed.bleu,
             _Ours(bleu.value, f"{bleu.source}.value") if bleu else None,
@@ -38,7 +38,7 @@ def verdicts(evidence: Evidence) -> Iterator[Finding]:
             recipe_of(key), evidence, run, dev,
         )  # fmt: skip
         ours = variation.perplexity if variation else None
-        yield _finding(
+        yield _entry(
             f"{row}perplexity",
             printed.perplexity,
             _Ours(ours.mean, f"{ours.source}.mean") if ours else None,
@@ -53,7 +53,7 @@ class _Ours:
     source: str
 
 
-def _finding(
+def _entry(
     what: str,
     printed: Printed,
     ours: _Ours | None,
@@ -62,7 +62,7 @@ def _finding(
     evidence: Evidence,
     run: str,
     dev: SplitScores | None,
-) -> Finding:
+) -> Entry:
     judgement = judge_run(
         printed.value,
         ours.value if ours else None,
@@ -74,7 +74,7 @@ def _finding(
         manifests=evidence.manifests,
     )
     cell = Cell(f"{ours.value:.2f}", sources=(ours.source,), run=run) if ours else None
-    return Finding(
+    return Entry(
         what=what,
         paper=printed.text,
         ours=cell if judgement.judged else None,

@@ -44,7 +44,7 @@ PARAMETERS = (
 
 
 def section(evidence: Evidence) -> Section:
-    """Table 3 with ours; findings are the BLEU and perplexity cells of all rows."""
+    """Table 3 with ours; entries are the BLEU and perplexity cells of all rows."""
     paper, config, found = evidence.paper, evidence.config, evidence.variations
     return Section(
         key="table_3",
@@ -53,7 +53,7 @@ def section(evidence: Evidence) -> Section:
         lead=paper.about["table_3"],
         tables=(_table(paper, config, found, evidence.models),),
         records=list(records(paper, config, found, evidence.models)),
-        findings=tuple(verdicts(evidence)),
+        entries=tuple(verdicts(evidence)),
         figures=tuple(figures(paper, config, found, evidence.models)),
     )
 

@@ -12,7 +12,7 @@ from aiayn.records.text import Manifest
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import judge_run
 from aiayn.report.parts.drawing import PALETTE, drawing
-from aiayn.report.parts.section import Figure, Finding, Section
+from aiayn.report.parts.section import Entry, Figure, Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
 from aiayn.report.parts.verdict import TOLERANCE_F1, Judgement, Verdict
 from aiayn.report.table_2.bleu_cells import Scores
@@ -80,7 +80,7 @@ def section(evidence: Evidence) -> Section:
         ),
         tables=(_as_printed(paper, compared), _measured(config.scale, parsers)),
         records=tuple(_records(paper, parsers, compared)),
-        findings=tuple(_findings(compared)),
+        entries=tuple(_entries(compared)),
         figures=(*_f1_by_length(parsers), *tree_figures(parses)),
     )
 
@@ -224,9 +224,9 @@ def _records(
                 }
 
 
-def _findings(compared: Mapping[str, _Compared]) -> Iterator[Finding]:
+def _entries(compared: Mapping[str, _Compared]) -> Iterator[Entry]:
     for item in compared.values():
-        yield Finding(
+        yield Entry(
             what=f"Parsing, {item.row.training}: F1 on WSJ 23",
             paper=item.row.f1.text,
             ours=None if item.ours is None else _score_cell(item.ours, item.run),
