@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction quick test lint format params sync ui bench kills clean
+.PHONY: help repro report table3 reproduction quick test lint format params code sync ui bench kills clean
 
 help: ## list the actions
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -56,6 +56,9 @@ format: $(READY) ## let ruff rewrite the code
 
 params: $(READY) ## compose params.yaml from conf/ (another scale: make params SCALE=multi30k)
 	python -c 'from dvc.utils.hydra import compose_and_dump as dump; import sys, os; dump("params.yaml", os.path.abspath("conf"), None, "config", "", sys.argv[1:])' $(if $(SCALE),scale=$(SCALE))
+
+code: $(READY) ## link each stage's modules below code/ (after a changed import, a moved module)
+	python -m aiayn.repro.code
 
 sync: $(READY) ## bring finished runs into the MLflow store
 	python pipeline/track.py

@@ -51,7 +51,7 @@ class Project:
         for name in filter(None, listed.split("\0")):
             if name != str(places.LOCK) and (REPOSITORY / name).is_file():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(REPOSITORY / name, root / name)
+                shutil.copy(REPOSITORY / name, root / name, follow_symlinks=False)
         params, conf = str(root / "params.yaml"), str(root / "conf")
         compose_and_dump(params, conf, None, "config", "", list(SMALL))
         subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)

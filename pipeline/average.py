@@ -1,5 +1,5 @@
 """Average a run's last checkpoints (section 6.1). Reads models/RUN/checkpoints; writes
-models/RUN/averaged.safetensors."""
+models/RUN/averaged.safetensors. Formats: checkpoints 1."""
 
 from __future__ import annotations
 

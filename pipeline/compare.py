@@ -1,5 +1,5 @@
 """Put table 3's rows beside the model they vary. Reads history, outputs and the dev set of
-variations.task; writes comparisons/table_3.json."""
+variations.task; writes comparisons/table_3.json. Formats: comparison 2."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Translate by beam search: the dev set with the last checkpoint (section 6.2) and, if the run is
 tested, the test sets with the averaged ones (section 6.1); dev with these too, and greedily.
 Reads models/RUN, data/bpe/TASK and data/text/TASK; writes outputs/RUN/SPLIT.hypotheses and
-circumstances/RUN.decode.json."""
+circumstances/RUN.decode.json. Formats: text 1."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Turn a task's train and dev text into arrays of piece ids. Reads data/text/TASK and
-data/bpe/TASK; writes data/tokens/TASK."""
+data/bpe/TASK; writes data/tokens/TASK. Formats: tokens 1."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Compute what the figures that explain the model show. Reads the weights of the run named in
-params.yaml, data/bpe and data/text of its task; writes illustrations/."""
+params.yaml, data/bpe and data/text of its task; writes illustrations/. Formats: illustrations 1."""
 
 from __future__ import annotations
 

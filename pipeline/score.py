@@ -1,5 +1,6 @@
 """Score one run's translations or trees. Reads outputs/RUN and data/text/TASK; writes
-scores/RUN.json and, for `dvc metrics show`, metrics/RUN.json: the values alone."""
+scores/RUN.json and, for `dvc metrics show`, metrics/RUN.json: the values alone.
+Formats: scores 1."""
 
 from __future__ import annotations
 

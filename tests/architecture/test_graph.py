@@ -1,5 +1,5 @@
-"""The graph follows bytes: a stage's source deps are the modules that it reaches by import, but for
-those that only carry; it is given the parameters that it lists; it lists the formats that it writes.
+"""The graph follows bytes: a stage's code is what it reaches by import, but for what only carries; it
+is given the parameters that it lists; it names the formats that it writes.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,9 @@ import yaml
 
 from aiayn import config
 from aiayn.errors import ConfigError
+from aiayn.records import places
 from aiayn.records.formats import FORMATS
+from aiayn.repro.code import CARRIERS, links
 from aiayn.training.job import DECIDING_CODE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -25,66 +26,18 @@ SOURCE = ROOT / "src/aiayn"
 GRAPH: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
 STAGES = sorted(GRAPH)
 
-# what carries values to and fro, starts or watches: a changed line there changes no output's bytes
-CARRIERS = {
-    "errors",
-    "typed",
-    "files",
-    "config",
-    "records",
-    "launcher",
-    "circumstances",
-    "tracking",
-}
-# what these show is what config, records and tracking hold
-SHOWN = {"report": {"config", "records"}, "track": {"config", "records", "tracking"}}
 COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
-# of these the whole room is a dep, because a line of the lock for each file would be too many
-WHOLE_ROOMS = {"score": {"scoring", "trees"}, "compare": {"paper", "scoring"},
-               "profile_layers": {"profiling"}, "profile_models": {"model", "paper", "profiling"},
-               "report": {"config", "paper", "records", "trees"},
-               "track": {"config", "paper", "records", "tracking"}}  # fmt: skip
-# the formats of a stage's outputs; scores cost little, so their stage hangs on their record itself
+# the formats of a stage's outputs
 WRITES = {
     "download": {"text"}, "encode": {"tokens"}, "train": {"checkpoints", "history"},
-    "average": {"checkpoints"}, "decode": {"text"}, "compare": {"comparison"},
+    "average": {"checkpoints"}, "decode": {"text"}, "score": {"scores"}, "compare": {"comparison"},
     "profile_layers": {"layers"}, "profile_models": {"models"}, "illustrate": {"illustrations"},
 }  # fmt: skip
 
 
-def room(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
-
-
-@cache
-def imports(path: Path) -> frozenset[Path]:
-    """The files of src/aiayn that a file imports, wherever in it."""
-    found: set[Path] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            module = ROOT / "src" / Path(*name.split("."))
-            found |= {p for p in (module.with_suffix(".py"), module / "__init__.py") if p.is_file()}
-    return frozenset(found - {SOURCE / "__init__.py"})
-
-
-@cache
-def reached(stage: str) -> frozenset[Path]:
-    """The files of src/aiayn that a stage's file imports, to the end of the chain, carriers apart;
-    what stands in a package's __init__ alone is its docstring."""
-    carriers = CARRIERS - SHOWN.get(stage, set())
-    seen: set[Path] = set()
-    waiting = [ROOT / "pipeline" / f"{stage}.py"]
-    while waiting:
-        path = waiting.pop()
-        if path not in seen:
-            seen.add(path)
-            waiting += [found for found in imports(path) if room(found) not in carriers]
-    return frozenset(p for p in seen if p.is_relative_to(SOURCE) and len(p.read_text()) > 200)
+def code(stage: str) -> set[Path]:
+    """The files that the links of code/STAGE lead to, as they lie there."""
+    return {link.resolve() for link in (ROOT / places.CODE / stage).iterdir()}
 
 
 def body(stage: str) -> dict[str, Any]:
@@ -93,75 +46,77 @@ def body(stage: str) -> dict[str, Any]:
     return found
 
 
-def code_deps(stage: str) -> list[Path]:
-    return [ROOT / dep for dep in body(stage)["deps"] if dep.startswith(("src/", "pipeline/"))]
-
-
-def modules(dep: Path) -> set[Path]:
-    found = [dep] if dep.is_file() else dep.rglob("*.py")
-    return {p for p in found if p.is_relative_to(SOURCE) and len(p.read_text()) > 200}
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_links_are_what_a_stage_reaches(stage: str) -> None:
+    """make code writes them."""
+    folder = ROOT / places.CODE / stage
+    assert {link.name: str(link.readlink()) for link in folder.iterdir()} == {
+        name: f"../../{file}" for name, file in links(ROOT, stage).items()
+    }
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_depends_on_all_that_it_reaches(stage: str) -> None:
-    deps = code_deps(stage)
-    assert ROOT / "pipeline" / f"{stage}.py" in deps
-    listed = {module for dep in deps for module in modules(dep)}
-    assert not reached(stage) - listed
+def test_the_links_are_a_stages_only_code(stage: str) -> None:
+    deps = body(stage)["deps"]
+    assert deps[0] == str(places.CODE / stage)
+    assert not [dep for dep in deps[1:] if dep.startswith(("code", "src", "pipeline"))]
+    assert ROOT / "pipeline" / f"{stage}.py" in code(stage)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_depends_on_no_more_than_it_reaches(stage: str) -> None:
-    """So that a changed line re-runs what it can affect and nothing else."""
-    own_record = {SOURCE / "records/scores.py"} if stage == "score" else set()
-    exact = [
-        dep
-        for dep in code_deps(stage)
-        if dep.is_relative_to(SOURCE) and dep not in own_record
-        if room(dep) not in WHOLE_ROOMS.get(stage, ())
-    ]
-    assert not {module for dep in exact for module in modules(dep)} - reached(stage)
-    assert all(modules(dep) & reached(stage) for dep in exact)
+def test_no_links_are_of_no_stage() -> None:
+    assert sorted(folder.name for folder in (ROOT / places.CODE).iterdir()) == STAGES
 
 
 def test_the_graph_and_a_training_that_goes_on_ask_for_the_same_code() -> None:
-    """One definition of what decides a training's bits: the stage's deps are the fingerprint's."""
-    deciding = {f"src/aiayn/{name}" for name in DECIDING_CODE}
-    code = {dep for dep in body("train")["deps"] if dep.startswith("src/")}
-    assert code == deciding
-    assert all((ROOT / name).exists() for name in deciding)
+    """One definition of what decides a training's bits: the stage's code is the fingerprint's."""
+    deciding = {
+        module
+        for name in DECIDING_CODE
+        for module in [*(SOURCE / name).rglob("*.py"), SOURCE / name]
+        if module.is_file() and module.name != "__init__.py"
+    }
+    assert code("train") - {ROOT / "pipeline/train.py"} == deciding
 
 
 @pytest.mark.parametrize("stage", COSTLY)
 def test_what_only_carries_re_runs_nothing_costly(stage: str) -> None:
-    assert not {room(dep) for dep in code_deps(stage) if dep.is_relative_to(SOURCE)} & (
-        CARRIERS | {"paper", "layer_types"}
-    )
+    modules = {path for path in code(stage) if path.is_relative_to(SOURCE)}
+    rooms = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in modules}
+    assert rooms
+    assert not rooms & {*CARRIERS, "paper", "layer_types"}
 
 
 @pytest.mark.parametrize(
     ("changed", "affected"),
     [
         ("model/attention.py", {"train", "decode", "illustrate", "profile_layers", "profile_models"}),
-        ("model/checkpoints.py", {"train", "average", "decode", "illustrate", "profile_models"}),
+        ("model/checkpoints.py", {"train", "average", "decode", "illustrate"}),
         ("tokens/batching.py", {"train"}),
         ("tokens/encoding.py", {"encode"}),
         ("corpora/cleaning.py", {"download"}),
+        ("corpora/languages/german.py", {"download"}),
         ("training/loop.py", {"train"}),
+        ("training/loss.py", {"train", "illustrate"}),
         ("decoding/beam.py", {"decode", "illustrate"}),
         ("compute/processes.py", {"train"}),
         ("layer_types/recurrent.py", {"profile_layers"}),
+        ("scoring/significance.py", {"compare"}),
+        ("scoring/bleu.py", {"score", "compare"}),
+        ("paper/table_2.py", {"profile_models", "compare", "report", "track"}),
+        ("paper/findings.py", {"compare", "report"}),
+        ("report/page/templates/style.css", {"report"}),
         ("launcher.py", set()),
         ("errors.py", set()),
         ("files.py", set()),
         ("circumstances/training.py", set()),
         ("config/task.py", {"report", "track"}),
-        ("records/scores.py", {"score", "report", "track"}),
+        ("records/scores.py", {"report", "track"}),
+        ("repro/code.py", set()),
     ],
 )  # fmt: skip
 def test_which_stages_a_changed_line_re_runs(changed: str, affected: set[str]) -> None:
-    found = {s for s in STAGES if any(SOURCE / changed in modules(dep) for dep in code_deps(s))}
-    assert found == affected
+    assert (SOURCE / changed).is_file()
+    assert {stage for stage in STAGES if SOURCE / changed in code(stage)} == affected
 
 
 def items(stage: str) -> list[str]:
@@ -248,19 +203,18 @@ def test_a_training_shows_all_parameters_to_what_starts_and_what_watches_alone()
     assert len(names) == 1 + len(uses)
 
 
-def test_formats_in_force_are_those_of_the_records() -> None:
-    formats = config.load(ROOT / "params.yaml").formats
-    assert dict(formats) == FORMATS
-
-
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_lists_the_formats_that_it_writes(stage: str) -> None:
-    listed = {p.removeprefix("formats.") for p in body(stage).get("params", ()) if "formats" in p}
-    assert listed == WRITES.get(stage, set())
+def test_a_stage_names_the_formats_that_it_writes(stage: str) -> None:
+    """At its head, so that a raised one changes its code."""
+    head = ast.get_docstring(ast.parse((ROOT / "pipeline" / f"{stage}.py").read_text())) or ""
+    named = re.findall(r"(\w+) (\d+)", head.partition("Formats: ")[2])
+    assert {kind: int(number) for kind, number in named} == {
+        kind: FORMATS[kind] for kind in WRITES.get(stage, ())
+    }
 
 
-def test_every_format_is_listed() -> None:
-    assert {kind for kinds in WRITES.values() for kind in kinds} | {"scores"} == set(FORMATS)
+def test_every_format_is_named() -> None:
+    assert {kind for kinds in WRITES.values() for kind in kinds} == set(FORMATS)
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -179,7 +179,7 @@ def _copy(root: Path) -> Project:
     for name in filter(None, listed.stdout.split("\0")):
         if (REPOSITORY / name).is_file():  # a file that was deleted is still listed
             (root / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(REPOSITORY / name, root / name)
+            shutil.copy(REPOSITORY / name, root / name, follow_symlinks=False)
     return Project(root)
 
 
@@ -207,7 +207,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def project(made: Project, tmp_path: Path) -> Project:
     """A project with every output of the tiny scale, to spoil at will; its stages run, DVC not."""
     unneeded = shutil.ignore_patterns(".git", ".dvc", "mlartifacts", "dvc_plots")
-    shutil.copytree(made.root, tmp_path, ignore=unneeded, dirs_exist_ok=True)
+    shutil.copytree(made.root, tmp_path, symlinks=True, ignore=unneeded, dirs_exist_ok=True)
     return Project(tmp_path)
 
 

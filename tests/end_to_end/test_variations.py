@@ -36,7 +36,7 @@ def ran(printed: str) -> list[str]:
 def added(made: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
     """The tiny project with a model and a run more, and what `dvc repro` printed."""
     project = type(made)(tmp_path_factory.mktemp("added"))
-    shutil.copytree(made.root, project.root, dirs_exist_ok=True)
+    shutil.copytree(made.root, project.root, symlinks=True, dirs_exist_ok=True)
     scale = project.root / "conf/scale/tiny.yaml"
     text = scale.read_text()
     for line, more in (

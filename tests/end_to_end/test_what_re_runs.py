@@ -21,7 +21,7 @@ COMMENT = "\n# a remark\n"
 def finished(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The tiny project after its run; each test puts back what it changes."""
     project = type(made)(tmp_path_factory.mktemp("finished"))
-    shutil.copytree(made.root, project.root, dirs_exist_ok=True)
+    shutil.copytree(made.root, project.root, symlinks=True, dirs_exist_ok=True)
     return project
 
 

@@ -59,7 +59,6 @@ class Config:
     training | the recipe
     machine | what it is computed on
     launcher | what starts a training's processes
-    formats | of each kind of file that one stage leaves for another (aiayn.records)
     profiling | where table 1's layers and the models are measured
     illustrations | what is drawn
     """
@@ -74,7 +73,6 @@ class Config:
     training: Training
     machine: Machine
     launcher: Launcher
-    formats: Mapping[str, int]
     profiling: Profiling
     illustrations: Illustrations
 

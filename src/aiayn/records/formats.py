@@ -26,7 +26,8 @@ FORMATS: Mapping[str, int] = {
     "models": profiles.MODELS_FORMAT,
     "illustrations": illustrations.FORMAT,
 }
-"""By kind of file. A format stands among the parameters of the stages that write it, so that files
-of an older one are made again, and then whatever reads them; it is raised where a writer writes
-something else, or a reader no longer takes the former. Circumstances are not among them: no
-training is repeated for the sake of its date, so these only grow, by fields with a default."""
+"""By kind of file. A format stands at the head of the stages that write it too, and these are
+part of their own code: one that is raised, because a writer writes something else or a reader no
+longer takes the former, makes such files again, and then whatever reads them. Circumstances are not
+among them: no training is repeated for the sake of its date, so these only grow, by fields with a
+default."""

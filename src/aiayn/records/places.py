@@ -11,6 +11,7 @@ import glob
 from pathlib import Path
 
 LOCK = Path("dvc.lock")
+CODE = Path("code")
 
 DOWNLOADS = Path("data/raw")
 TEXTS = Path("data/text")

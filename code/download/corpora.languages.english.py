@@ -1,0 +1,1 @@
+../../src/aiayn/corpora/languages/english.py

@@ -1,0 +1,1 @@
+../../src/aiayn/trees/reading.py

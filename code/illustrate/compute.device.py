@@ -1,0 +1,1 @@
+../../src/aiayn/compute/device.py

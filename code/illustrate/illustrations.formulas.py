@@ -1,0 +1,1 @@
+../../src/aiayn/illustrations/formulas.py

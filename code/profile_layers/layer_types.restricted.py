@@ -1,0 +1,1 @@
+../../src/aiayn/layer_types/restricted.py

@@ -1,0 +1,1 @@
+../../src/aiayn/profiling/clocks.py

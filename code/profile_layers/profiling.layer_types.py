@@ -1,0 +1,1 @@
+../../src/aiayn/profiling/layer_types.py

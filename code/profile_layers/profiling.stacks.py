@@ -1,0 +1,1 @@
+../../src/aiayn/profiling/stacks.py

@@ -1,0 +1,1 @@
+../../src/aiayn/paper/requirement.py

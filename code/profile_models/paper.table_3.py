@@ -1,0 +1,1 @@
+../../src/aiayn/paper/table_3.py

@@ -1,0 +1,1 @@
+../../pipeline/profile_models.py

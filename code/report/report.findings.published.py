@@ -1,0 +1,1 @@
+../../src/aiayn/report/findings/published.py

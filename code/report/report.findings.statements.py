@@ -1,0 +1,1 @@
+../../src/aiayn/report/findings/statements.py

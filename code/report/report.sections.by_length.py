@@ -1,0 +1,1 @@
+../../src/aiayn/report/sections/by_length.py

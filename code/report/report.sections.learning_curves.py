@@ -1,0 +1,1 @@
+../../src/aiayn/report/sections/learning_curves.py

@@ -1,0 +1,1 @@
+../../src/aiayn/report/table_1/path_lengths.py

@@ -1,0 +1,1 @@
+../../src/aiayn/report/table_2/bleu_cells.py

@@ -1,0 +1,1 @@
+../../src/aiayn/report/table_2/cost_figure.py

@@ -1,0 +1,1 @@
+../../src/aiayn/report/table_3/variation_verdicts.py

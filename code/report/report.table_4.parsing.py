@@ -1,0 +1,1 @@
+../../src/aiayn/report/table_4/parsing.py

@@ -1,0 +1,1 @@
+../../src/aiayn/trees/linear.py

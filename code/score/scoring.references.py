@@ -1,0 +1,1 @@
+../../src/aiayn/scoring/references.py

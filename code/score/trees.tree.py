@@ -1,0 +1,1 @@
+../../src/aiayn/trees/tree.py

@@ -1,0 +1,1 @@
+../../src/aiayn/config/given.py

@@ -1,0 +1,1 @@
+../../src/aiayn/compute/processes.py

@@ -1,0 +1,1 @@
+../../pipeline/train_bpe.py
