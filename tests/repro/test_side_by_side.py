@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 from dvc.repo import Repo
 
 from aiayn.errors import GraphError
@@ -106,6 +107,24 @@ def test_a_graph_that_cannot_be_read(toy: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_script_runs_as_ever_but_that_torch_is_there_already(toy: Path) -> None:
+    (toy / "folder").mkdir()
+    (toy / "folder/script.py").write_text(
+        "import os, sys\n"
+        "print('torch' in sys.modules, file=open('seen', 'w'))\n"
+        "if __name__ == '__main__': print(os.environ['DVC_STAGE'], sys.argv, sys.path[0])\n"
+        "sys.exit(f'GraphError: as asked')\n"
+    )
+    stage = {"cmd": "python folder/script.py en-de.base --seed 1", "outs": ["never"]}
+    (toy / "dvc.yaml").write_text(yaml.safe_dump({"stages": {"only": stage}}))
+    schedule, said = ran()
+    assert (toy / "seen").read_text() == "True\n"
+    words = ["folder/script.py", "en-de.base", "--seed", "1"]
+    assert f"only | only {words} {toy / 'folder'}\n" in said
+    assert "only FAILED: GraphError: as asked\n" in said
+    assert schedule.failed == ["only"]
+
+
 SAVES = """import pathlib, signal, sys, time
 signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path("saved").touch(), sys.exit("stopped")))
 pathlib.Path("started").touch()
@@ -119,21 +138,26 @@ print(*run(graph, Schedule(graph.upstream, 1)))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_lets_what_runs_save(toy: Path, number: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "start"),
+    [(signal.SIGTERM, ""), (signal.SIGINT, ""), (signal.SIGTERM, "echo in a shell; ")],
+)
+def test_a_signal_lets_what_runs_save(toy: Path, number: int, start: str) -> None:
     (toy / "saves.py").write_text(SAVES)
     definition = (toy / "dvc.yaml").read_text()
-    (toy / "dvc.yaml").write_text(
-        definition.replace("cp prepared ${item}.txt", f"{sys.executable} saves.py")
-    )
+    stages = yaml.safe_load(definition)
+    stages["stages"]["train"]["do"]["cmd"] = f"{start}python saves.py"
+    (toy / "dvc.yaml").write_text(yaml.safe_dump(stages))
     command = [sys.executable, "-c", RUNS]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as it:
         while not (toy / "started").exists():
             assert it.poll() is None, it.stderr
             time.sleep(0.05)
-        os.kill(it.pid, number)
+        os.killpg(it.pid, number)  # as a terminal and `timeout` do: to all that it started here
         printed, said = it.communicate()
-    assert (printed, it.returncode) == (f"{number}\n", 0)
+    assert (printed, it.returncode) == (f"{number}\n", 0), said
     assert (toy / "saved").exists()
     assert "train@a | stopped" in said
     assert "FAILED" not in said

@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
+import runpy
 import signal
-import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from aiayn.records import places, progress
 from aiayn.records.progress import Progress
 
 _ERROR = re.compile(r"\w*(Error|Exception|Interrupt)\b.*")
+_SCRIPT = re.compile(r"python [\w./-]+\.py( [\w.@=-]+)*")
+
+# importing torch takes most stages two seconds; a process that has done so once forks them instead
+_origin = multiprocessing.get_context("forkserver")
+_origin.set_forkserver_preload(["aiayn.repro.origin"])
 
 
 class Child:
     """A running command, in a session of its own: ctrl-C in the terminal does not reach it.
 
+    A Python script runs as ever, but in a process that has imported torch before; anything else is
+    for a shell.
+
     Args:
         name: its stage.
-        command: for a shell.
+        command: as in dvc.yaml.
         environment: on top of our own.
     """
 
     def __init__(self, name: str, command: str, environment: Mapping[str, str]) -> None:
         self.name = name
         self._begun = time.time()
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+        self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 (lives as long as the process)
         self._read = 0
         self._error = ""
-        self._process = subprocess.Popen(
+        if not _SCRIPT.fullmatch(command):
             # SIGTERM goes to the shell as well: it must wait for the command, which saves
-            ["/bin/sh", "-c", f"trap : TERM\n{command}"],
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+            command = f"trap : TERM\n{command}"
+        self._process = _origin.Process(
+            target=_run, args=(command, self._output.name, {**os.environ, **environment}), name=name
         )
+        self._process.start()
 
     @property
     def seconds(self) -> float:
@@ -50,7 +59,7 @@ class Child:
     @property
     def status(self) -> int | None:
         """Its exit status; None while it runs."""
-        return self._process.poll()
+        return self._process.exitcode
 
     def lines(self) -> list[str]:
         """What it has printed since the last call, in whole lines; once it has ended, all."""
@@ -83,10 +92,34 @@ class Child:
 
     def stop(self, *, at_once: bool = False) -> None:
         """Ask it, and what it has started, to save and end; or end it."""
-        if self.status is None:
-            os.killpg(self._process.pid, signal.SIGKILL if at_once else signal.SIGTERM)
+        process = self._process.pid
+        if process is None or self.status is not None:
+            return
+        number = signal.SIGKILL if at_once else signal.SIGTERM
+        try:
+            os.killpg(process, number)
+        except ProcessLookupError:  # it has no session of its own yet, or has just ended
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
 
     def close(self) -> None:
         """Wait for its end, and let go of what it printed."""
-        self._process.wait()
+        self._process.join()
         self._output.close()
+
+
+def _run(command: str, output: str, environment: Mapping[str, str]) -> None:
+    """What the new process does: become the command, which reads nothing and writes to a file."""
+    os.setsid()
+    with Path(os.devnull).open("rb") as nothing, Path(output).open("ab") as file:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    os.environ.clear()
+    os.environ.update(environment)
+    if not _SCRIPT.fullmatch(command):
+        os.execv("/bin/sh", ["sh", "-c", command])
+    _, script, *arguments = command.split(" ")
+    sys.argv = [script, *arguments]
+    sys.path.insert(0, str(Path(script).parent.resolve()))
+    runpy.run_path(script, run_name="__main__")
