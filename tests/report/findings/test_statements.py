@@ -22,8 +22,8 @@ def held() -> Any:
 
 
 def evidence(variations: Any) -> Any:
-    """Of a project without runs that others have published figures for."""
-    return SimpleNamespace(variations=variations, config=SimpleNamespace(runs={}))
+    """Of a project without a task that others have published figures for."""
+    return SimpleNamespace(variations=variations, config=SimpleNamespace(tasks={}, runs={}))
 
 
 def made(variations: Any) -> dict[str, list[str]]:

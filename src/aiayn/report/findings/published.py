@@ -38,18 +38,18 @@ def published(evidence: Evidence) -> Iterator[Table]:
 
 def _rows(figure: Published, evidence: Evidence) -> Iterator[Row]:
     """A line for each run that was scored so, or one that says that none was."""
-    is_asked, is_scored = False, False
-    for name, run in evidence.config.runs.items():
-        text = evidence.config.tasks[run.task].text
-        split = _split(text, figure.sentences)
-        if split is None or text.target != figure.target:
+    config, is_asked, is_scored = evidence.config, False, False
+    for name, task in config.tasks.items():
+        split = _split(task.text, figure.sentences)
+        if split is None or task.text.target != figure.target:
             continue
         is_asked = True
-        scored = (evidence.scores[name] or {}).get(split)
-        ours = scored.scores.get(figure.score) if scored else None
-        if scored and ours and scored.test_set.pairs == figure.sentences.pairs:
-            is_scored = True
-            yield _row(figure, name, ours)
+        for run in (run for run, described in config.runs.items() if described.task == name):
+            scored = (evidence.scores[run] or {}).get(split)
+            ours = scored.scores.get(figure.score) if scored else None
+            if scored and ours and scored.test_set.pairs == figure.sentences.pairs:
+                is_scored = True
+                yield _row(figure, run, ours)
     if is_asked and not is_scored:
         yield _row(figure, "", None)
 
