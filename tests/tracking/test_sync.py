@@ -270,7 +270,7 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     seed = {"run": "en-de.C_N2", "perplexity": 4.5, "bleu": 24.6}
     sentences = {"difference": -6.8, "p_value": 0.125}
     comparison = {
-        "task": "en-de", "base": "brief", "split": "dev", "signature": "s", "findings": {},
+        "task": "en-de", "base": "brief", "split": "dev", "signature": "s", "ways": {}, "findings": {},
         "test_set": {"corpora": {}, "pairs": 9, "sha256": {}},
         "models": {
             "brief": {"perplexity": base, "bleu": base, "seeds": {"1": {**seed, "run": "en-de.brief"}}},
