@@ -37,7 +37,8 @@ KEPT := params.yaml dvc.lock history outputs scores metrics circumstances compar
 
 reproduction: TO = reproductions/$(shell sed -n 's/^scale: //p' params.yaml)
 reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
-	rm -rf $(TO) && mkdir -p $(TO) && cp -R $(wildcard $(KEPT)) $(TO)
+	rm -rf $(TO).new && mkdir -p $(TO).new && cp -R $(wildcard $(KEPT)) $(TO).new
+	rm -rf $(TO) && mv $(TO).new $(TO)
 
 quick: lint ## lint, types and unit tests
 	python -m pytest -m "not slow"

@@ -1,0 +1,26 @@
+"""make reproduction: what a graph has left, weights aside, at the place that README names."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def copy(project: Path) -> set[str]:
+    command = ["make", "--file", str(ROOT / "Makefile"), "reproduction"]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
+    folder = project / "reproductions/toy"
+    assert [path.name for path in folder.parent.iterdir()] == ["toy"]
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_all_but_the_weights_and_nothing_of_an_earlier_copy(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text("scale: toy\n")
+    for name in ("history/en-de.base.csv", "models/en-de.base/a.safetensors", "data/text/x"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(name)
+    assert copy(tmp_path) == {"params.yaml", "history/en-de.base.csv"}
+    (tmp_path / "history/en-de.base.csv").rename(tmp_path / "history/en-de.big.csv")
+    assert copy(tmp_path) == {"params.yaml", "history/en-de.big.csv"}
