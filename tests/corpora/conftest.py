@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import replace
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 import yaml
 
 from aiayn.config import Catalogue, Cleaning, Corpus, Download, Side, Text
+from aiayn.corpora import transfer
 from aiayn.typed import build
 
 REPOSITORY = Path(__file__).parents[2]
@@ -102,3 +105,98 @@ def corner(tmp_path: Path) -> Corner:
     corner.add("dev", b"a dev sentence\n", b"ein Satz\n")
     corner.add("test", b"a test sentence\n", b"ein Test\n")
     return corner
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a host does with a request: cuts the line after so many bytes, or falls silent there;
+    lies about the length; serves another file; knows no ranges; waits for something first."""
+
+    status: int = 200
+    cut: int | None = None
+    stall: int | None = None
+    length: int | None = None
+    says_length: bool = True
+    content: bytes | None = None
+    ranges: bool = True
+    first: Callable[[], object] = lambda: None
+
+
+class Host:
+    """A web server on this machine that gives the prepared answers in turn, then the last again."""
+
+    def __init__(self) -> None:
+        self.answers = [Answer()]
+        self.content = b"a corpus\n" * 1000
+        self.requests: list[str] = []
+        self.ranges: list[str | None] = []  # what of the file each of them asked for
+        self.released = threading.Event()
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.place = f"127.0.0.1:{self.server.server_port}"
+        self.url = f"http://{self.place}"
+
+    def _handler(host) -> type[BaseHTTPRequestHandler]:
+        class Handler(BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(host.content)))
+                self.end_headers()
+
+            def do_GET(self) -> None:
+                answer = host.answers.pop(0) if len(host.answers) > 1 else host.answers[0]
+                host.requests.append(self.path)
+                host.ranges.append(self.headers["Range"])
+                answer.first()
+                self.answer(answer)
+
+            def answer(self, answer: Answer) -> None:
+                whole = host.content if answer.content is None else answer.content
+                if answer.status != 200:
+                    return self.send(answer.status, b"sorry", answer)
+                begin = int((self.headers["Range"] or "bytes=0-")[6:-1])
+                if not begin or not answer.ranges:
+                    return self.send(200, whole, answer)
+                if begin >= len(whole):
+                    return self.send(416, b"", answer, f"*/{len(whole)}")
+                told = f"{begin}-{len(whole) - 1}/{len(whole)}"
+                return self.send(206, whole[begin:], answer, told)
+
+            def send(self, status: int, body: bytes, answer: Answer, told: str = "") -> None:
+                self.send_response(status)
+                if answer.says_length:
+                    length = len(body) if answer.length is None else answer.length
+                    self.send_header("Content-Length", str(length))
+                if told:
+                    self.send_header("Content-Range", f"bytes {told}")
+                self.end_headers()
+                end = next((n for n in (answer.cut, answer.stall) if n is not None), len(body))
+                self.wfile.write(body[:end])
+                self.wfile.flush()
+                if answer.stall is not None:
+                    host.released.wait()
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        return Handler
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
+    """A host of which a download never waits long."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(transfer, "PAUSES_SECONDS", (0, 0))
+    host = Host()
+    thread = threading.Thread(target=host.server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield host
+    host.released.set()
+    host.server.shutdown()
+    thread.join()
+    host.server.server_close()
+
+
+@pytest.fixture
+def answer() -> type[Answer]:
+    """What a host may do."""
+    return Answer

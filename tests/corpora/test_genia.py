@@ -22,7 +22,7 @@ CLOSING_QUOTE = " ('' '')"
 
 
 def parallel(catalogue: Catalogue, name: str, mirror: Path) -> Parallel:
-    files = {n: fetch(d, mirror / "unused", str(mirror)) for n, d in catalogue.downloads.items()}
+    files = fetch(catalogue.downloads, mirror / "unused", str(mirror))
     return Parallel(name, catalogue.corpora[name], ("en", "tree"), files, "tags")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aiayn.records import places, progress
-from aiayn.records.progress import Progress, clock
+from aiayn.records.progress import Fetching, Progress, clock
 from aiayn.repro.child import Child
 from aiayn.repro.display import Display, state
 from aiayn.repro.schedule import Schedule
@@ -57,6 +57,21 @@ def test_before_its_first_line_a_training_says_since_when(child: Child) -> None:
     assert state(child) == "train@en-de.base: 0:00"
     path.unlink()
     assert state(child) == "train@en-de.base: 0:00"
+
+
+def test_a_download_says_how_far_all_its_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    child = Child("download@en-fr", "true", {})
+    assert state(child) == "download@en-fr: 0:00"
+    told = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
+    progress.write(places.fetching(places.DOWNLOADS, "en-fr"), told)
+    progress.write(places.fetching(places.DOWNLOADS, "en-de"), Fetching(0, 1, 0, 1, 0.0))
+    assert state(child) == (
+        "download@en-fr: 2 of 7 files, 1,500.0 of 6,000.0 MB, 9.0 MB/s, 8:20 left"
+    )
+    child.close()
 
 
 def test_a_run_whose_name_goes_on_is_another(child: Child) -> None:

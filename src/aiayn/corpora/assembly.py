@@ -53,7 +53,12 @@ def assemble(
     names = dict.fromkeys((*text.train, *held_out_names.values()))
     languages = (text.source, text.target)
     downloads = _downloads(catalogue, names, languages)
-    files = {name: fetch(catalogue.downloads[name], raw, mirror) for name in downloads}
+    files = fetch(
+        {name: catalogue.downloads[name] for name in downloads},
+        raw,
+        mirror,
+        progress=places.fetching(raw, task),
+    )
     corpora = {
         name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves)
         for name in names

@@ -2,48 +2,110 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import os
-import sys
-import time
-from contextlib import ExitStack
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
+from typing import IO
 from urllib.parse import urlsplit
 
-import requests
-from pooch.downloaders import HTTPDownloader
-
 from aiayn.config import Download
+from aiayn.corpora.meter import Meter
+from aiayn.corpora.transfer import StoppedError, size_at, transfer
 from aiayn.errors import DataError
 
-PAUSES_SECONDS: tuple[float, ...] = (1, 2, 4, 8)
-"""Waits between attempts when the network or the server fails for the moment."""
-
-CHUNK_BYTES = 1 << 16
-TRANSIENT = {
-    requests.Timeout: "no answer in time",
-    requests.exceptions.SSLError: "no secure connection",
-    requests.ConnectionError: "no connection",
-    requests.exceptions.ChunkedEncodingError: "the connection broke off",
-    requests.exceptions.ContentDecodingError: "the transfer was spoilt",
-}
-"""Failures that may pass, in words; a class stands before its base."""
+AT_A_TIME = 4
+LOOK_SECONDS = 0.5
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # some file systems of clusters
 
 
-def fetch(download: Download, raw: Path, mirror: str | None = None) -> Path:
-    """A local path of `download`, whose checksum has just been verified.
+@dataclass(frozen=True)
+class Source:
+    """Where a download's file comes from: from `url` to `path`, or it is at `path` already.
 
-    A folder mirror is read in place, without a copy. Otherwise the file is kept at raw/HOST/PATH,
-    and fetched only where it is not there yet. A kept file that has become damaged is never
-    replaced silently: its owner is told, and deletes it.
+    `advice` is for a file whose checksum is not the catalogue's.
+    """
+
+    download: Download
+    path: Path
+    url: str | None
+    advice: str
+
+    @property
+    def partial(self) -> Path:
+        """What has come so far. It outlives the process: the next start goes on there."""
+        return self.path.with_name(f".{self.path.name}.partial")
+
+    @property
+    def arrived(self) -> int:
+        """Bytes that are here, of the file or of what has come of it so far."""
+        for path in (self.path, self.partial):
+            with suppress(FileNotFoundError):
+                return path.stat().st_size
+        return 0
+
+
+def fetch(
+    downloads: Mapping[str, Download],
+    raw: Path,
+    mirror: str | None = None,
+    progress: Path | None = None,
+) -> dict[str, Path]:
+    """A local path for each of the downloads, whose checksums have just been verified.
+
+    A folder mirror is read in place, without a copy. Otherwise a file is kept at raw/HOST/PATH, and
+    fetched only where it is not there yet, several at a time; what has come of it stays, and a
+    second start goes on from there. Processes that want the same file wait for one another. A kept
+    file that has become damaged is never replaced silently: its owner is told, and deletes it. If
+    one download fails, the others go on to their ends, but not on a full disk.
 
     Args:
-        download: URL and checksum, from the catalogue.
+        downloads: URL and checksum by name, from the catalogue.
         raw: folder of verified downloads.
         mirror: folder or base URL laid out as HOST/PATH; None or "" for the real hosts.
+        progress: a file to say in how far they are, while there is something to fetch.
     Raises:
-        DataError: the file cannot be had, or its checksum or size is not the catalogue's.
+        DataError: a file cannot be had, its checksum or size is not the catalogue's, or there is
+            too little room for what is to come.
     """
+    sources = {name: source(download, raw, mirror) for name, download in downloads.items()}
+    sizes = to_come(sources.values())
+    _require_room(sizes, raw)
+    known = [size or 0 for _, size in sizes]
+    stop = Event()
+    with ThreadPoolExecutor(AT_A_TIME) as pool, Meter(progress) as meter:
+        jobs = {name: pool.submit(_bring, found, stop) for name, found in sources.items()}
+        try:
+            while wait(jobs.values(), LOOK_SECONDS).not_done:
+                if sizes:
+                    arrived = [one.arrived for one, _ in sizes]
+                    meter.show(
+                        files=sum(one.path.is_file() for one, _ in sizes),
+                        files_in_all=len(sizes),
+                        here=sum(arrived),
+                        in_all=sum(max(*both) for both in zip(arrived, known, strict=True)),
+                    )
+        except BaseException:
+            stop.set()
+            raise
+    failures = [failure for job in jobs.values() if (failure := job.exception()) is not None]
+    if others := [f for f in failures if not isinstance(f, DataError | StoppedError)]:
+        raise others[0]
+    if complaints := dict.fromkeys(str(f) for f in failures if isinstance(f, DataError)):
+        raise DataError(" ".join(complaints))
+    return {name: job.result() for name, job in jobs.items()}
+
+
+def source(download: Download, raw: Path, mirror: str | None = None) -> Source:
+    """Where `fetch` takes a file from; arguments as there. Raises DataError if there is none."""
     place = _host_and_path(download.url)
     kept = raw / place
     remote = bool(mirror) and urlsplit(mirror).scheme in ("http", "https")
@@ -52,18 +114,36 @@ def fetch(download: Download, raw: Path, mirror: str | None = None) -> Path:
         if not folder.is_dir():
             raise DataError(f"{mirror}: no such folder; it was given as the mirror, AIAYN_MIRROR.")
         if (folder / place).is_file():
-            _verify(folder / place, download, "Mend the mirror, or unset AIAYN_MIRROR.")
-            return folder / place
+            advice = "Mend the mirror, or unset AIAYN_MIRROR."
+            return Source(download, folder / place, None, advice)
         if not kept.is_file():
             raise DataError(
                 f"{folder / place}: not in the mirror. "
                 f"Put it there, or unset AIAYN_MIRROR to fetch {download.url}."
             )
     if kept.is_file():
-        _verify(kept, download, "The file is damaged: delete it, and it will be fetched again.")
-        return kept
-    _download(f"{str(mirror).rstrip('/')}/{place}" if remote else download.url, download, kept)
-    return kept
+        advice = "The file is damaged: delete it, and it will be fetched again."
+        return Source(download, kept, None, advice)
+    return Source(
+        download,
+        kept,
+        f"{str(mirror).rstrip('/')}/{place}" if remote else download.url,
+        "The host serves another version, or the transfer was spoilt: try again, "
+        "or correct the checksum in conf/catalogue if you trust the new file.",
+    )
+
+
+def to_come(sources: Iterable[Source]) -> list[tuple[Source, int | None]]:
+    """What is to be fetched, each with its whole size: the catalogue's, or else the host's word."""
+    sizes = []
+    for one in sources:
+        if one.url is not None:
+            size = one.download.bytes
+            if size is None:
+                with suppress(DataError):  # the download itself will say what is wrong
+                    size = size_at(one.url)
+            sizes.append((one, size))
+    return sizes
 
 
 def _host_and_path(url: str) -> str:
@@ -71,8 +151,64 @@ def _host_and_path(url: str) -> str:
     return f"{parts.netloc}{parts.path}"
 
 
-def _verify(path: Path, download: Download, advice: str, shown_as: str = "") -> None:
+def _require_room(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> None:
+    """Raises DataError where the disk has less room than all that is known to come."""
+    needed = sum(max(size - one.arrived, 0) for one, size in sizes if size is not None)
+    if not needed:
+        return
+    there = next(folder for folder in (raw, *raw.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(there).free
+    if needed > free:
+        raise DataError(
+            f"{raw}: {needed / 1e9:.2f} GB are to be fetched, {free / 1e9:.2f} GB are free. Make "
+            "room, or set AIAYN_MIRROR to a folder that has the files: it is read in place."
+        )
+
+
+def _bring(one: Source, stop: Event) -> Path:
+    if one.url is None:
+        _verify(one.path, one, str(one.path))
+        return one.path
+    one.path.parent.mkdir(parents=True, exist_ok=True)
+    while not one.path.is_file():
+        with _alone(one.partial, stop) as file:
+            if one.path.is_file():  # another process has brought it
+                _drop(file, one.partial)
+            elif _is_at(file, one.partial):
+                _download(one, one.url, file, stop)
+                return one.path
+    _verify(one.path, one, str(one.path))
+    return one.path
+
+
+def _download(one: Source, url: str, file: IO[bytes], stop: Event) -> None:
+    """Fetch what is missing, verify the whole, and only then give it its name."""
+    try:
+        for is_last in (False, True):
+            begun_at = transfer(url, file, one.download.bytes, stop)
+            try:
+                _verify(one.partial, one, url)
+                break
+            except DataError:
+                file.truncate(0)
+                # what came at several times may be of several files: once more, in one piece
+                if begun_at == 0 or is_last:
+                    raise
+        os.fsync(file.fileno())
+        one.partial.replace(one.path)
+    except OSError as error:
+        stop.set()
+        if error.errno not in NO_ROOM:
+            raise
+        raise DataError(
+            f"{one.partial.parent}: the disk is full. "
+            "Make room and start again: what has come is kept, and the rest follows."
+        ) from error
+
+
+def _verify(path: Path, one: Source, shown_as: str) -> None:
     """Raises DataError unless the file has the declared checksum and, where declared, size."""
+    download, advice = one.download, one.advice
     kind, _, expected = download.checksum.partition(":")
     with path.open("rb") as file:
         found = hashlib.file_digest(file, kind).hexdigest()
@@ -86,63 +222,38 @@ def _verify(path: Path, download: Download, advice: str, shown_as: str = "") -> 
         complaint = f"{kind} is {found}, the catalogue expects {expected}"
     else:
         return
-    raise DataError(f"{shown_as or path}: {complaint}. {advice}")
+    raise DataError(f"{shown_as}: {complaint}. {advice}")
 
 
-def _download(url: str, download: Download, final: Path) -> None:
-    """Fetch `url` beside `final`, verify it, and only then give it its name."""
-    final.parent.mkdir(parents=True, exist_ok=True)
-    partial = final.with_name(f".{final.name}.{os.getpid()}.partial")
-    try:
-        _get_with_retries(url, partial)
-        _verify(
-            partial,
-            download,
-            "The host serves another version, or the transfer was spoilt: try again, "
-            "or correct the checksum in conf/catalogue if you trust the new file.",
-            shown_as=url,
-        )
-        partial.replace(final)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _get(url: str, path: Path) -> None:
-    with ExitStack() as connections:
-        # pooch leaves the connection of a failed transfer open
-
-        def close_at_the_end(response: requests.Response, **_: object) -> None:
-            connections.callback(response.close)
-
-        get = HTTPDownloader(  # type: ignore[no-untyped-call]
-            progressbar=sys.stderr.isatty(),
-            chunk_size=CHUNK_BYTES,
-            hooks={"response": close_at_the_end},
-        )
-        get(url, str(path), None)
-
-
-def _get_with_retries(url: str, path: Path) -> None:
-    for attempt, pause in enumerate((*PAUSES_SECONDS, None), start=1):
+@contextmanager
+def _alone(partial: Path, stop: Event) -> Iterator[IO[bytes]]:
+    """A file opened to append, once no other process has it. Empty at the end, it goes again."""
+    with partial.open("ab", buffering=0) as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if stop.wait(LOOK_SECONDS):
+                    raise StoppedError from None
+            except OSError as error:
+                if error.errno not in NO_LOCKS:
+                    raise
+                break
         try:
-            _get(url, path)
-            return
-        except requests.HTTPError as error:
-            response = error.response
-            assert response is not None
-            complaint = f"HTTP {response.status_code} {response.reason}"
-            if response.status_code < 500 and response.status_code not in (408, 429):
-                raise DataError(
-                    f"{url}: {complaint}. Check the url in conf/catalogue, "
-                    "or set AIAYN_MIRROR to a mirror that has the file."
-                ) from error
-        except tuple(TRANSIENT) as error:
-            complaint = next(words for kind, words in TRANSIENT.items() if isinstance(error, kind))
-        except requests.RequestException as error:
-            raise DataError(f"{url}: {error}. Check the url in conf/catalogue.") from error
-        if pause is None:
-            raise DataError(
-                f"{url}: {complaint}, {attempt} times. "
-                "Try again later, or set AIAYN_MIRROR to a mirror that has the file."
-            )
-        time.sleep(pause)
+            yield file
+        finally:
+            if file.seek(0, os.SEEK_END) == 0:
+                _drop(file, partial)
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    """Whether this is the file of that name still, and not one that was renamed or deleted."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    return False
+
+
+def _drop(file: IO[bytes], partial: Path) -> None:
+    if _is_at(file, partial):
+        partial.unlink()

@@ -45,6 +45,11 @@ LAST, AVERAGED, GREEDY = "last", "averaged", "greedy"
 WAYS = (LAST, AVERAGED, GREEDY)
 
 
+def fetching(folder: Path, task: str) -> Path:
+    """How far the downloads of a task are, in the folder of downloads; gone when they are done."""
+    return folder / f".{task}.progress.json"
+
+
 def text(task: str) -> Path:
     """Folder of a task's text: `lines` of every split, and a `manifest`."""
     return TEXTS / task

@@ -1,10 +1,12 @@
-"""How far a training is: written while it runs for whoever watches. No stage reads it."""
+"""How far a training, or a download, is: written while it runs for whoever watches. No stage reads
+it."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TypeVar
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,29 @@ class Progress:
         )
 
 
+@dataclass(frozen=True)
+class Fetching:
+    """A task's downloads, all together."""
+
+    files: int  # that are here
+    files_in_all: int
+    bytes: int  # that are here, of all files
+    bytes_in_all: int  # as far as is known
+    bytes_per_second: float  # lately
+
+    def __str__(self) -> str:
+        rest = self.bytes_in_all - self.bytes
+        left = clock(rest / self.bytes_per_second) if self.bytes_per_second else "unknown time"
+        return (
+            f"{self.files} of {self.files_in_all} files, "
+            f"{self.bytes / 1e6:,.1f} of {self.bytes_in_all / 1e6:,.1f} MB, "
+            f"{self.bytes_per_second / 1e6:,.1f} MB/s, {left} left"
+        )
+
+
+P = TypeVar("P", Progress, Fetching)
+
+
 def clock(seconds: float) -> str:
     """As 0:07, 12:30 or 26:15:00."""
     minutes, seconds = divmod(round(seconds), 60)
@@ -31,7 +56,7 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def write(path: Path, progress: Progress) -> None:
+def write(path: Path, progress: Progress | Fetching) -> None:
     """Replace `path`. It need not survive a power cut, so this waits for no disk."""
     partial = path.with_name(f".{path.name}.partial")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,9 +64,9 @@ def write(path: Path, progress: Progress) -> None:
     partial.replace(path)
 
 
-def read(path: Path) -> Progress | None:
+def read(path: Path, kind: type[P]) -> P | None:
     """What `write` wrote; None where there is no such file, or none of this version."""
     try:
-        return Progress(**json.loads(path.read_text(encoding="utf-8")))
+        return kind(**json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError):
         return None

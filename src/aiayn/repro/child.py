@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import multiprocessing
 import os
 import re
@@ -15,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from aiayn.records import places, progress
-from aiayn.records.progress import Progress
+from aiayn.records.progress import Fetching, P, Progress
 
 _ERROR = re.compile(r"\w*(Error|Exception|Interrupt)\b.*")
 _SCRIPT = re.compile(r"python [\w./-]+\.py( [\w.@=-]+)*")
@@ -78,17 +79,24 @@ class Child:
         """Why it failed: the last error among the lines that were read, or else its status."""
         return self._error or f"its command ended with status {self.status}"
 
-    def progress(self) -> Progress | None:
-        """How far a training is; None for any other stage, and before the first line."""
-        stage, _, run = self.name.partition("@")
-        if stage != "train":
-            return None
-        # an older start may have left another fingerprint's
-        found = Path().glob(str(places.progress(places.scratches(run))))
-        newest = max(found, key=lambda path: path.stat().st_mtime, default=None)
-        if newest is None or newest.stat().st_mtime < self._begun:
-            return None
-        return progress.read(newest)
+    def progress(self) -> Progress | Fetching | None:
+        """How far a training is, or what a task's text is made of; None for any other stage, and
+        before the first line."""
+        stage, _, item = self.name.partition("@")
+        if stage == "train":
+            # an older start may have left another fingerprint's
+            return self._newest(places.progress(places.scratches(item)), Progress)
+        if stage == "download":
+            return self._newest(places.fetching(places.DOWNLOADS, glob.escape(item)), Fetching)
+        return None
+
+    def _newest(self, pattern: Path, kind: type[P]) -> P | None:
+        """The last that was written of such files, by this process."""
+        with suppress(FileNotFoundError):  # a download takes its own away when it is done
+            newest = max(Path().glob(str(pattern)), key=_time, default=None)
+            if newest is not None and _time(newest) >= self._begun:
+                return progress.read(newest, kind)
+        return None
 
     def stop(self, *, at_once: bool = False) -> None:
         """Ask it, and what it has started, to save and end; or end it."""
@@ -106,6 +114,10 @@ class Child:
         """Wait for its end, and let go of what it printed."""
         self._process.join()
         self._output.close()
+
+
+def _time(path: Path) -> float:
+    return path.stat().st_mtime
 
 
 def _run(command: str, output: str, environment: Mapping[str, str]) -> None:
