@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: help repro report table3 reproduction quick test lint format params code sync ui bench kills clean
 
 help: ## list the actions
-	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 # torch first and by its exact version: an open range may bring gigabytes of GPU libraries along
 $(READY): pyproject.toml constraints.txt
@@ -20,8 +20,12 @@ $(READY): pyproject.toml constraints.txt
 # stages side by side; without it as many as the cores carry (machine.threads each)
 JOBS ?=
 REPRO := aiayn repro $(if $(JOBS),--jobs $(JOBS))
+# the shell's own SCALE, as text: what stands in it is no part of a command
+export SCALE
+PARAMS := python -m aiayn.repro.params $(if $(SCALE),"$$SCALE")
 
-repro: $(READY) ## run the whole graph with the parameters in force (demo scale: minutes on a laptop)
+repro: $(READY) ## run the whole graph with the parameters in force (another scale: make repro SCALE=multi30k)
+	@$(if $(SCALE),$(PARAMS))
 	@$(REPRO)
 	@echo "The report is at $(CURDIR)/reports/index.html"
 
@@ -35,8 +39,9 @@ table3: $(READY) ## make table 3 alone, training first what it lacks
 # all text, and enough to go on elsewhere; weights, data and downloads are not
 KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports
 
-reproduction: TO = reproductions/$(shell sed -n 's/^scale: //p' params.yaml)
+reproduction: TO = reproductions/$(shell sed -nE 's/^scale: ([A-Za-z0-9][A-Za-z0-9_.-]*)$$/\1/p' params.yaml)
 reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
+	@test -n "$(notdir $(TO))" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
 	rm -rf $(TO).new && mkdir -p $(TO).new && cp -R $(wildcard $(KEPT)) $(TO).new
 	rm -rf $(TO) && mv $(TO).new $(TO)
 
@@ -56,7 +61,7 @@ format: $(READY) ## let ruff rewrite the code
 	ruff format .
 
 params: $(READY) ## compose params.yaml from conf/ (another scale: make params SCALE=multi30k)
-	python -c 'from dvc.utils.hydra import compose_and_dump as dump; import sys, os; dump("params.yaml", os.path.abspath("conf"), None, "config", "", sys.argv[1:])' $(if $(SCALE),scale=$(SCALE))
+	@$(PARAMS)
 
 code: $(READY) ## link each stage's modules below code/ (after a changed import, a moved module)
 	python -m aiayn.repro.code

@@ -18,6 +18,7 @@ from aiayn.errors import ConfigError
 ROOT = Path(__file__).resolve().parent.parent
 SCALES = sorted(path.stem for path in (ROOT / "conf/scale").glob("*.yaml"))
 Params = dict[str, Any]
+DOWNLOAD = {"url": "http://host/f", "checksum": f"sha256:{64 * '0'}", "licence": "none"}
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +29,17 @@ def params() -> Params:
 
 @pytest.fixture
 def complaint(params: Params, tmp_path: Path) -> Callable[[str, Any], str]:
-    """What is said when a dotted key (tasks are written a/b because run names hold dots) is set."""
+    """What is said when a dotted key (tasks are written a/b because run names hold dots) is set; a
+    name that is given nothing holds what the section's first has."""
 
     def load_with(key: str, value: Any) -> str:
         changed = copy.deepcopy(params)
-        *path, last = key.split("/")
+        if value is None:
+            section, _, name = key.partition("/")
+            *path, last = section, name
+            value = next(iter(changed[section].values()))
+        else:
+            *path, last = key.split("/")
         place = changed
         for name in path:
             place = place[name]
@@ -106,6 +113,28 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("tasks/parsing/text/form", "lowercased_tokens", "tasks.parsing.text.form is for translation, not parsing."),
         ("tasks/en-de/text/form", "lowercased", "tasks.en-de.text.form must be one of lowercased_tokens, not 'lowercased'."),
         ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"], "division": "Y"}}, "demo-dev.treebank.division names the download 'Y', which does not exist."),
+        ("scale", "demo; touch f", "scale has 'demo; touch f' for a name. Use letters, digits, '_', '-' and '.', at most 100"),
+        ("tasks/../t", None, "tasks has '../t' for a name."),
+        ("tasks/en-de/text/tests/dev.greedy", "demo-test", "tasks.en-de.text.tests.dev.greedy holds a '.'."),
+        ("tasks/en-de/text/tests/a b", "demo-test", "tasks.en-de.text.tests has 'a b' for a name."),
+        ("tasks/en-de/text/source", "../en", "tasks.en-de.text.source has '../en' for a name."),
+        ("models/$(f)", None, "models has '$(f)' for a name."),
+        ("runs/../../evil", None, "runs has '../../evil' for a name."),
+        ("runs/x; touch f;", None, "runs has 'x; touch f;' for a name."),
+        ("runs/a\nb", None, "runs has 'a\\nb' for a name."),
+        ("runs/" + "x" * 101, None, "for a name. Use letters, digits, '_', '-' and '.', at most 100, with a letter"),
+        ("runs/en-de.base/seed", 1 << 63, "runs.en-de.base.seed must be from 0 to 2^63 - 1."),
+        ("catalogue/corpora/..", {"grammar": {"split": "dev", "sentences": 1, "seed": 1}}, "catalogue.corpora has '..' for a name."),
+        ("catalogue/corpora/demo-dev/grammar/sentences", 0, "demo-dev.grammar.sentences is 0; it must be above 0."),
+        ("catalogue/corpora/demo-dev/pairs", -1, "demo-dev.pairs is -1; it must be above 0."),
+        ("catalogue/downloads/x", {**DOWNLOAD, "url": "http://host/../../f"}, "downloads.x.url is 'http://host/../../f'; write http:// or https://, a host and a path without '..'."),
+        ("catalogue/downloads/x", {**DOWNLOAD, "url": "http://../f"}, "downloads.x.url is 'http://../f'; write"),
+        ("catalogue/downloads/x", {**DOWNLOAD, "url": "file:///etc/passwd"}, "downloads.x.url is 'file:///etc/passwd'; write"),
+        ("catalogue/downloads/x", {**DOWNLOAD, "url": "http://host/a\0b"}, "downloads.x.url is 'http://host/a\\x00b'; write"),
+        ("catalogue/downloads/x", {**DOWNLOAD, "url": "http://[host/a"}, "downloads.x.url is 'http://[host/a'; write"),
+        ("catalogue/downloads/x", {**DOWNLOAD, "checksum": "sha256:abc"}, "downloads.x.checksum is 'sha256:abc'; write sha256: or md5: and its 64 or 32 hexadecimal digits."),
+        ("training/learning_rate_scale", float("inf"), "training.learning_rate_scale must be a finite number, not inf."),
+        ("tasks/en-de/decoding/alpha", float("nan"), "tasks.en-de.decoding.alpha must be a finite number, not nan."),
         ("tasks/en-de/kind", "parse", "tasks.en-de.kind must be one of translation, parsing, not 'parse'."),
         ("tasks/parsing/bpe/symbols", ..., "tasks.parsing.bpe.symbols must be target."),
         ("tasks/parsing/text/leaves", "words", "tasks.parsing.text.leaves must be one of tags, dummy, not 'words'."),
@@ -145,7 +174,14 @@ def test_unknown_run_names_the_nearest(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [("a: [", "not YAML"), ("[]", "the file must be a mapping")]
+    ("content", "said"),
+    [
+        ("a: [", "not YAML"),
+        ("[]", "the file must be a mapping"),
+        ("a: 2017-13-01", "not YAML: month must be in 1..12."),
+        ("- " * 5000, r"the file must be a mapping, not \[+\.\.\.\]+\."),
+        ("a: !!python/object/apply:os.system [ls]", "not YAML: could not determine a constructor"),
+    ],
 )
 def test_not_parameters(tmp_path: Path, content: str, said: str) -> None:
     file = tmp_path / "params.yaml"

@@ -54,12 +54,18 @@ def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
         try:
             main(*args, **kwargs)
         except AiaynError as error:
-            sys.exit(f"{type(error).__name__}: {error}")
+            sys.exit(printable(f"{type(error).__name__}: {error}"))
         except OSError as error:
             place = f": {error.filename}" if error.filename else ""
             sys.exit(
-                f"{type(error).__name__}: {error.strerror or error}{place}. "
-                "Make room there, or correct its permissions, and run again."
+                printable(f"{type(error).__name__}: {error.strerror or error}{place}. ")
+                + "Make room there, or correct its permissions, and run again."
             )
 
     return guarded
+
+
+def printable(text: str) -> str:
+    """In one line, and harmless to a terminal: what names of files and archives may hold of control
+    characters, and of bytes that are no text, as Python escapes."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

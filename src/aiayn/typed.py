@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
+import sys
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+# a wrong value in a message: some of it will do, and what is nested without end has no repr
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = 100
 
 
 class MismatchError(ValueError):
@@ -50,6 +56,7 @@ def build(kind: Any, value: Any, key: str = "", noun: str = "key") -> Any:
         _expect(
             isinstance(value, int | float) and not isinstance(value, bool), key, "a number", value
         )
+        _expect(abs(value) <= sys.float_info.max, key, "a finite number", value)  # nan is not
         return float(value)
     if kind is int:
         _expect(
@@ -87,7 +94,7 @@ def _shape(kind: Any) -> tuple[dict[str, Any], dict[str, bool]]:
 
 def _expect(holds: bool, key: str, wanted: str, value: Any) -> None:
     if not holds:
-        raise MismatchError(f"{key} must be {wanted}, not {value!r}.")
+        raise MismatchError(f"{key} must be {wanted}, not {_SHOWN.repr(value)}.")
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

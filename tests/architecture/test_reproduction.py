@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -24,3 +26,17 @@ def test_all_but_the_weights_and_nothing_of_an_earlier_copy(tmp_path: Path) -> N
     assert copy(tmp_path) == {"params.yaml", "history/en-de.base.csv"}
     (tmp_path / "history/en-de.base.csv").rename(tmp_path / "history/en-de.big.csv")
     assert copy(tmp_path) == {"params.yaml", "history/en-de.big.csv"}
+
+
+@pytest.mark.parametrize("params", ["runs: {}\n", "scale: x; touch f\n", "scale: ../..\n"])
+def test_without_the_name_of_a_scale_nothing_is_touched(tmp_path: Path, params: str) -> None:
+    (tmp_path / "params.yaml").write_text(params)
+    kept = tmp_path / "reproductions/toy/file"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    command = ["make", "--file", str(ROOT / "Makefile"), "reproduction"]
+    outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert outcome.returncode
+    assert "params.yaml: names no scale. Compose it: make params.\n" in outcome.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["params.yaml", "reproductions"]
+    assert kept.exists()

@@ -48,6 +48,8 @@ __all__ = [
     "Variations",
     "load",
     "load_for",
+    "parse",
+    "read_yaml",
 ]
 
 PARAMS = Path("params.yaml")
@@ -72,20 +74,41 @@ def load(path: Path = PARAMS) -> Config:
             type, or two parameters contradict each other.
     """
     try:
-        data = yaml.load(path.read_bytes(), yaml.CSafeLoader)
+        content = path.read_bytes()
     except OSError as error:
         raise ConfigError(
             f"{path}: {error.strerror}. Run from the project's folder, or compose it: make params."
         ) from error
-    except yaml.YAMLError as error:
-        complaint = " ".join(str(error).split()).replace('in "<byte string>", ', "")
-        raise ConfigError(f"{path}: not YAML: {complaint}.") from error
+    try:
+        return parse(content)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def parse(content: bytes) -> Config:
+    """Validate what is, or is to be, the content of params.yaml.
+
+    Raises:
+        ConfigError: as `load`, but for the file, which has no name here.
+    """
+    data = read_yaml(content)
     try:
         config: Config = build(Config, _spelled_out(data), noun="parameter")
-        config.check()
-    except (ConfigError, MismatchError) as error:
-        raise ConfigError(f"{path}: {error}") from None
+    except MismatchError as error:
+        raise ConfigError(str(error)) from None
+    config.check()
     return config
+
+
+def read_yaml(content: bytes) -> Any:
+    """Plain data. Raises ConfigError: it is not YAML, or holds more than plain data."""
+    try:
+        return yaml.load(content, yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        complaint = " ".join(str(error).split()).replace('in "<byte string>", ', "")
+        raise ConfigError(f"not YAML: {complaint}.") from error
+    except (ValueError, RecursionError) as error:  # a date or a number that is none
+        raise ConfigError(f"not YAML: {error}.") from error
 
 
 def _spelled_out(data: Any) -> Any:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
-from aiayn.config.rules import known, require
+from aiayn.config.rules import known, named, positive, require
+
+CHECKSUM = re.compile(r"sha256:[0-9a-fA-F]{64}|md5:[0-9a-fA-F]{32}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +27,35 @@ class Download:
     bytes: int | None = None
 
     def check(self, key: str) -> None:
-        """Raises ConfigError where the checksum is of no known kind."""
+        """Raises ConfigError where the file would have no place of its own in a mirror, or could
+        not be checked."""
         require(
-            self.checksum.partition(":")[0] in ("sha256", "md5"),
-            f"{key}.checksum",
-            f"is {self.checksum!r}; write sha256:... or md5:...",
+            _has_a_place(self.url),
+            f"{key}.url",
+            f"is {self.url!r}; write http:// or https://, a host and a path without '..'",
         )
+        require(
+            CHECKSUM.fullmatch(self.checksum) is not None,
+            f"{key}.checksum",
+            f"is {self.checksum!r}; write sha256: or md5: and its 64 or 32 hexadecimal digits",
+        )
+        positive(f"{key}.bytes", self.bytes)
+
+
+def _has_a_place(url: str) -> bool:
+    """Whether HOST/PATH of a URL is a file below any folder."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    steps = [parts.netloc, *parts.path.split("/")]
+    return (
+        parts.scheme in ("http", "https")
+        and url.isprintable()
+        and bool(parts.netloc)
+        and bool(parts.path.strip("/"))
+        and ".." not in steps
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +119,11 @@ class Corpus:
             key,
             "needs sides, a grammar or a treebank",
         )
+        positive(f"{key}.pairs", self.pairs)
+        if self.grammar is not None:
+            positive(f"{key}.grammar.sentences", self.grammar.sentences)
         for language, side in (self.sides or {}).items():
+            named(language, f"{key}.sides")
             known(side.download, downloads, f"{key}.sides.{language}", "download")
         if self.treebank is not None:
             self.treebank.check(f"{key}.treebank", downloads)
@@ -107,6 +138,9 @@ class Catalogue:
 
     def check(self) -> None:
         """Raises ConfigError where a corpus or a download makes no sense."""
+        for section in ("downloads", "corpora"):
+            for name in getattr(self, section):
+                named(name, f"catalogue.{section}")
         for name, corpus in self.corpora.items():
             corpus.check(f"catalogue.corpora.{name}", self.downloads)
         for name, download in self.downloads.items():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from aiayn.errors import ConfigError
 from aiayn.typed import nearest
+
+# what may become a part of a path, of a stage's name and of a shell's command as it stands
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 def require(holds: bool, key: str, complaint: str) -> None:
@@ -25,3 +29,13 @@ def known(name: str, names: Iterable[str], key: str, noun: str) -> None:
         raise ConfigError(
             f"{key} names the {noun} {name!r}, which does not exist.{nearest(name, names)}"
         )
+
+
+def named(name: str, key: str) -> None:
+    """Raises ConfigError unless `name`, given at or below `key`, may stand in a path or command."""
+    require(
+        NAME.fullmatch(name) is not None,
+        key,
+        f"has {name!r} for a name. Use letters, digits, '_', '-' and '.', at most 100, "
+        "with a letter or a digit first",
+    )

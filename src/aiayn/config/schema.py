@@ -10,7 +10,7 @@ from aiayn.config.corpora import Catalogue
 from aiayn.config.machine import Launcher, Machine
 from aiayn.config.model import Model
 from aiayn.config.profiling import Profiling
-from aiayn.config.rules import known, require
+from aiayn.config.rules import known, named, require
 from aiayn.config.task import Task
 from aiayn.config.training import Training
 from aiayn.errors import ConfigError
@@ -98,6 +98,10 @@ class Config:
 
     def check(self) -> None:
         """Raises ConfigError where two parameters contradict each other, or one makes no sense."""
+        named(self.scale, "scale")
+        for section in ("tasks", "models", "runs"):
+            for name in getattr(self, section):
+                named(name, section)
         self.catalogue.check()
         for name, task in self.tasks.items():
             task.check(f"tasks.{name}", self.catalogue)
@@ -106,7 +110,7 @@ class Config:
         for name, run in self.runs.items():
             known(run.task, self.tasks, f"runs.{name}.task", "task")
             known(run.model, self.models, f"runs.{name}.model", "model")
-            require(run.seed >= 0, f"runs.{name}.seed", "must not be negative")
+            require(0 <= run.seed < 1 << 63, f"runs.{name}.seed", "must be from 0 to 2^63 - 1")
         for name in self.tested:
             known(name, self.runs, "tested", "run")
         known(self.variations.task, self.tasks, "variations.task", "task")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aiayn.config.corpora import Catalogue
-from aiayn.config.rules import known, positive, require
+from aiayn.config.rules import known, named, positive, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +68,12 @@ class Text:
         )
         require(self.form is None or not parses, f"{key}.form", "is for translation, not parsing")
         require("test" in self.tests, f"{key}.tests", "needs a set named test")
+        for name in self.tests:
+            named(name, f"{key}.tests")
+            # dev.greedy is what stands before .hypotheses for dev in one of places.WAYS
+            require("." not in name, f"{key}.tests.{name}", "holds a '.'")
+        for side in ("source", "target"):
+            named(getattr(self, side), f"{key}.{side}")
         for reserved in ("train", "dev"):
             require(reserved not in self.tests, f"{key}.tests.{reserved}", "is a reserved name")
         for name in (*self.train, self.dev, *self.tests.values()):

@@ -48,6 +48,8 @@ def parse_json(content: bytes | str, path: Path, complaint: Complaint) -> Any:
     """Plain data from JSON that stood at `path`; not-a-number is none."""
     try:
         return json.loads(content, parse_constant=_refuse)
+    except RecursionError as error:
+        raise complaint(path, "nested too deeply.") from error
     except ValueError as error:
         raise complaint(path, f"not JSON ({' '.join(str(error).split())}).") from error
 

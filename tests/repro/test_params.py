@@ -1,0 +1,87 @@
+"""Mistakes in conf/: one line that names the file, and params.yaml stays as it was."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from aiayn.errors import ConfigError
+from aiayn.repro.params import write_params
+
+ROOT = Path(__file__).parents[2]
+DEMO, TASKS = "conf/scale/demo.yaml", "conf/tasks/demo.yaml"
+WARMUP = "warmup_steps: 200"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of nothing but conf/ and former parameters."""
+    shutil.copytree(ROOT / "conf", tmp_path / "conf")
+    (tmp_path / "params.yaml").write_text("former\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("scale", [None, "multi30k"])
+def test_what_is_composed_is_the_scale(project: Path, scale: str | None) -> None:
+    write_params(project, scale)
+    assert yaml.safe_load((project / "params.yaml").read_text())["scale"] == (scale or "demo")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        (DEMO, "\n  warmup_steps", "\n\twarmup_steps", f"{DEMO}: not YAML: while scanning"),
+        (DEMO, WARMUP, "warmup_steps: !!python/object/apply:os.system [ls]", f"{DEMO}: not YAML: could not determine a constructor for the tag"),
+        (DEMO, "# @package", "\ufeff# @package", f"{DEMO}: begins with a byte order mark, which would hide its first line. Save it as UTF-8 without one."),
+        (DEMO, WARMUP, "warmup_step: 200", f"{DEMO}: training.warmup_step is not a parameter. Did you mean warmup_steps?"),
+        (DEMO, WARMUP, "warmup_steps: ${nope}", "conf: Interpolation key 'nope' not found"),
+        (DEMO, WARMUP, f"{WARMUP}\n  {WARMUP}", f"conf: while constructing a mapping in \"{DEMO}\", line 73"),
+        (DEMO, "- /tasks: demo", "- /tasks: demoo", "conf/tasks/demoo.yaml: there is no such file. Did you mean demo?"),
+        (DEMO, "- /tasks: demo", "- 7", "conf: Unsupported type in defaults : int."),
+        (DEMO, "  en-de.big: {", "  ../../evil: {", f"{DEMO}: runs has '../../evil' for a name."),
+        (TASKS, "vocabulary: 1000", "vocabluary: 1000", f"{TASKS}: tasks.en-de.bpe.vocabluary is not a parameter. Did you mean vocabulary?"),
+        (TASKS, "alpha: 0.6", "alpha: .nan", f"{TASKS}: tasks.en-de.decoding.alpha must be a finite number"),
+        ("conf/config.yaml", "\nprofiling:", "\nprofilling:", "conf/config.yaml: profilling is not a parameter. Did you mean profiling?"),
+        ("conf/config.yaml", "  heads: 8", "", f"{DEMO}: profiling.heads is missing."),
+    ],
+)  # fmt: skip
+def test_a_mistake(project: Path, file: str, old: str, new: str, said: str) -> None:
+    path = project / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert complaint(project).startswith(said)
+
+
+def test_a_scale_that_is_not_there(project: Path) -> None:
+    said = "conf/scale/demmo.yaml: there is no such file. Did you mean demo?"
+    assert complaint(project, "demmo") == said
+
+
+@pytest.mark.parametrize("scale", ["../demo", "demo,wmt14", "demo; touch f", ""])
+def test_what_is_no_name_of_a_scale(project: Path, scale: str) -> None:
+    assert complaint(project, scale).startswith(f"scale has {scale!r} for a name.")
+
+
+def test_bytes_that_are_no_text(project: Path) -> None:
+    with (project / TASKS).open("ab") as file:
+        file.write(b"# gr\xfc\xdfe\n")
+    assert complaint(project).startswith(f"{TASKS}: not YAML: ")
+
+
+def test_without_conf(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text("former\n")
+    said = "conf/config.yaml: there is no such file. Run from the project's folder."
+    assert complaint(tmp_path) == said
+
+
+def complaint(project: Path, scale: str | None = None) -> str:
+    with pytest.raises(ConfigError) as error:
+        write_params(project, scale)
+    said = str(error.value)
+    assert "\n" not in said
+    assert (project / "params.yaml").read_text() == "former\n"
+    return said
