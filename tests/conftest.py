@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from aiayn.config import Model
 
@@ -25,6 +26,10 @@ TINY = Model(
 # before torch is imported: on a busy machine two threads of one small product mostly wait for each
 # other, and a test of seconds takes minutes
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# how long an example takes says how busy the machine is
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 # whole graphs, servers, browsers
 SLOW_ROOMS = {"browser", "end_to_end"}

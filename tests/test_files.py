@@ -90,6 +90,24 @@ def test_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
     assert (tmp_path / "a/folder/file").read_text() == "new"
 
 
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_a_link_to_another_disk_stays_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool
+) -> None:
+    if not exchanges:
+        monkeypatch.setattr(files, "_exchange", lambda one, other: False)
+    disk, link = tmp_path / "disk/folder", tmp_path / "project/folder"
+    link.parent.mkdir()
+    link.symlink_to(Path("../disk/folder"))
+    for content in ("first", "second", "third"):  # into a folder that is not there yet, and again
+        with replaced_folder(link) as folder:
+            (folder / "file").write_text(content)
+        assert link.is_symlink()
+        assert (disk / "file").read_text() == content
+        assert [path.name for path in disk.parent.iterdir()] == ["folder"]
+        assert [path.name for path in link.parent.iterdir()] == ["folder"]
+
+
 def test_an_exchange_that_fails_for_another_reason_is_an_error(tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("folders are exchanged by Linux's renameat2")

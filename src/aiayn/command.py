@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
+import math
 import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from aiayn import config
-from aiayn.errors import CheckpointError, ConfigError, DataError, one_line_errors
+from aiayn.errors import CheckpointError, ConfigError, DataError, one_line_errors, printable
 from aiayn.files import write_atomically
 from aiayn.records import places
 from aiayn.records.illustrations import KINDS
@@ -37,8 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _print((_translate if parsed.command == "translate" else _parse)(parsed))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="aiayn", description="Use the trained runs of a project.")
+class _Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the command line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, printable(f"{self.prog}: {message}. What there is: {self.prog} --help") + "\n")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="aiayn", description="Use the trained runs of a project.")
+    version = f"aiayn {importlib.metadata.version('aiayn')}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", required=True)
     shared = _decoding_options()
     commands.add_parser(
@@ -72,8 +83,8 @@ def _positive(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
 
 
-def _decoding_options() -> argparse.ArgumentParser:
-    shared = argparse.ArgumentParser(add_help=False)
+def _decoding_options() -> _Parser:
+    shared = _Parser(add_help=False)
     shared.add_argument("run", help="a run of params.yaml, like en-de.base")
     shared.add_argument("text", nargs="*", help="a sentence each; without any, lines of stdin")
     shared.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
@@ -153,8 +164,8 @@ def _decode(params: Config, parsed: argparse.Namespace, sentences: Sequence[str]
     decoding = params.task(params.run(parsed.run).task).decoding
     chosen = {"beam": parsed.beam, "alpha": parsed.alpha}
     decoding = replace(decoding, **{k: v for k, v in chosen.items() if v is not None})
-    if decoding.beam < 1 or decoding.alpha < 0:
-        raise ConfigError("--beam must be at least 1, and --alpha must not be negative.")
+    if decoding.beam < 1 or not 0 <= decoding.alpha < math.inf:
+        raise ConfigError("--beam must be at least 1, and --alpha a number from 0 on.")
     model, bpe, device = _open(params, parsed.run)
     outputs = translate(model, bpe, sentences, decoding, device)
     if parsed.attention:
@@ -168,17 +179,23 @@ def _sentences(texts: Sequence[str], file: Path | None) -> list[str]:
     if texts and file:
         raise ConfigError("give sentences or --input, not both.")
     if texts:
-        sentences = [" ".join(text.split("\n")) for text in texts]
+        place = "the sentences given"
+        # the shell passes bytes, which Python keeps even where they are no text
+        sentences = _lines(os.fsencode("\n".join(" ".join(t.split("\n")) for t in texts)), place)
     elif file:
-        if not file.is_file():
+        place = str(file)
+        if file.is_dir():
+            raise DataError(f"{file}: is a folder. Name a file of sentences, one a line.")
+        if not file.exists():
             raise DataError(f"{file}: there is no such file.")
-        sentences = _lines(file.read_bytes(), str(file))
+        sentences = _lines(file.read_bytes(), place)
     else:
+        place = "stdin"
         if sys.stdin.isatty():
             print("Sentences, one a line; Ctrl-D ends.", file=sys.stderr)
-        sentences = _lines(sys.stdin.buffer.read(), "stdin")
+        sentences = _lines(sys.stdin.buffer.read(), place)
     if not any(sentence.strip() for sentence in sentences):
-        raise DataError(f"{file or 'stdin'}: there is no sentence.")
+        raise DataError(f"{place}: there is no sentence.")
     return sentences
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -46,7 +47,8 @@ P = ParamSpec("P")
 def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
     """Make a stage end on one clear line, not on a traceback, when a user can put the cause right.
 
-    Operating-system errors (a full disk, a read-only folder) are the user's to mend too.
+    Operating-system errors (a full disk, a read-only folder) are the user's to mend too; ctrl-C is
+    no error.
     """
 
     @wraps(main)
@@ -61,6 +63,9 @@ def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
                 printable(f"{type(error).__name__}: {error.strerror or error}{place}. ")
                 + "Make room there, or correct its permissions, and run again."
             )
+        except KeyboardInterrupt:
+            print("Stopped.", file=sys.stderr)
+            sys.exit(128 + signal.SIGINT)
 
     return guarded
 

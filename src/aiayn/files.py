@@ -36,7 +36,11 @@ def replaced_folder(path: Path) -> Iterator[Path]:
     Where the system can exchange two folders, `path` exists at every moment. Elsewhere it lacks for
     one: a process that is killed there leaves the former folder beside it, and the next call puts
     that back before anything else.
+
+    Where `path` is a link, to another disk say, it stays, and what it leads to is replaced.
     """
+    if path.is_symlink():
+        path = path.resolve()
     partial = path.with_name(f".{path.name}.partial")
     former = path.with_name(f".{path.name}.former")
     if former.exists() and not path.exists():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
+import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -22,7 +24,7 @@ from aiayn.compute.device import open_device
 from aiayn.config import Decoding, Model
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_model
-from aiayn.model.checkpoints import save_weights
+from aiayn.model.checkpoints import load_weights, save_weights
 from aiayn.model.transformer import Transformer
 from aiayn.records.checkpoints import Weights
 from aiayn.tokens.bpe import Bpe, train_bpe
@@ -215,7 +217,14 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
         ([RUN, " "], "there is no sentence."),
         ([RUN, "x", "--input", "y"], "ConfigError: give sentences or --input, not both."),
         ([RUN, "--input", "absent.txt"], "DataError: absent.txt: there is no such file."),
+        ([RUN, ""], "DataError: the sentences given: there is no sentence."),
+        ([RUN, "caf\udce9"], "DataError: the sentences given: not UTF-8 at byte 3."),
+        (["en-de.\udcff", "x"], "ConfigError: params.yaml: there is no run 'en-de.\\udcff'."),
+        ([RUN, "--input", "models"], "DataError: models: is a folder. Name a file of sentences"),
+        ([RUN, "--input", "a\nb"], "DataError: a\\nb: there is no such file."),
         ([RUN, "x", "--beam", "0"], "ConfigError: --beam must be at least 1"),
+        ([RUN, "x", "--alpha", "nan"], "ConfigError: --beam must be at least 1, and --alpha a number from 0 on."),
+        ([RUN, "x", "--alpha", "inf"], "--alpha a number from 0 on."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_clear_line(
@@ -239,3 +248,72 @@ def test_bytes_that_are_not_utf8_are_one_clear_line(
     stdin(b"a\xff\n")
     with pytest.raises(SystemExit, match="DataError: stdin: not UTF-8 at byte 1"):
         main(["translate", RUN])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["trnslate", RUN], "aiayn: argument command: invalid choice: 'trnslate'"),
+        (["translate"], "aiayn translate: the following arguments are required: run, text."),
+        (
+            ["translate", RUN, "x", "--beam", "four"],
+            "aiayn translate: argument --beam: invalid int",
+        ),
+        (
+            ["repro", "--jobs", "0"],
+            "aiayn repro: argument --jobs: '0' is not a number of 1 or more.",
+        ),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(arguments: list[str], said: str, capsys: Said) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    complaint = capsys.readouterr().err
+    assert complaint.startswith(said)
+    assert complaint.endswith(" --help\n")
+    assert complaint.count("\n") == 1
+
+
+def test_the_version(capsys: Said) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert re.fullmatch(r"aiayn [\d.]+\n", capsys.readouterr().out)
+
+
+def test_sentences_out_of_a_pipe(project: Path, tmp_path: Path, capsys: Said) -> None:
+    main(["translate", RUN, *SENTENCES])
+    wanted = capsys.readouterr()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = "".join(f"{sentence}\n" for sentence in SENTENCES)
+    writer = threading.Thread(target=pipe.write_text, args=[content])
+    writer.start()
+    main(["translate", RUN, "--input", str(pipe)])
+    writer.join()
+    assert capsys.readouterr() == wanted
+
+
+def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
+    weights = project / "models" / WEIGHTS[0]
+    kept = weights.rename(tmp_path / weights.name)
+    try:
+        tensors, about = load_weights(kept)
+        name = next(name for name, tensor in tensors.items() if tensor.dim() == 2)
+        tensors[name] = tensors[name].clone()
+        tensors[name][0, 0] = float("nan")
+        save_weights(weights, tensors, about)
+        said = "CheckpointError: models/en-de.base/averaged.safetensors: .* holds values"
+        with pytest.raises(SystemExit, match=said):
+            main(["translate", RUN, *SENTENCES])
+    finally:
+        kept.replace(weights)
+
+
+def test_ctrl_c_is_no_error(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("aiayn.decoding.text.translate", interrupted)
+    with pytest.raises(SystemExit, match="130"):
+        main(["translate", RUN, "x"])
+    assert capsys.readouterr().err == "Stopped.\n"

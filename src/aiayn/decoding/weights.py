@@ -72,7 +72,8 @@ def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Trans
     """The trained model of a row of table 3, ready to decode.
 
     Raises:
-        CheckpointError: the weights are missing, damaged, or of a model of another shape.
+        CheckpointError: the weights are missing, damaged, not finite, or of a model of another
+            shape.
     """
     tensors, weights = load_weights(path)
     model = Transformer(row, vocabulary, max_length=weights.max_length)
@@ -85,5 +86,7 @@ def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Trans
                 f"{path}: {name} has shape {found}, the model in params.yaml wants {wanted}. "
                 "The weights belong to other parameters: train again."
             )
+        if not tensors[name].isfinite().all():
+            raise CheckpointError(f"{path}: {name} holds values that are no numbers. Train again.")
     model.load_state_dict(tensors)
     return model.to(device.device).eval()
