@@ -7,6 +7,7 @@ import io
 import re
 import tarfile
 import tempfile
+import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 
+from aiayn.corpora import archives
 from aiayn.corpora.archives import lines
 from aiayn.errors import DataError
 
@@ -158,3 +160,48 @@ def test_segments_are_those_sacrebleu_extracts(
     theirs = [line.replace("&quot;", '"').replace("&amp;", "&") for line in theirs]
     assert len(theirs) == 500
     assert [line.decode().strip() for line in lines(archive, member)] == theirs
+
+
+def test_lines_up_to_the_longest_come_whole(tmp_path: Path) -> None:
+    longest = b"x" * archives.LINE_BYTES
+    content = b"\n".join([longest, b"a", longest + b"y", b"b", longest + b"yz" * 9, b"c", longest])
+    (tmp_path / "a").write_bytes(content)
+    found = list(lines(tmp_path / "a"))
+    assert [line[:1] for line in found] == [b"x", b"a", b"x", b"b", b"x", b"c", b"x"]
+    assert [line == longest for line in found] == [n in (0, 6) for n in range(7)]
+    assert [len(line) for line in (found[2], found[4])] == [len(longest) + 1] * 2
+
+
+@pytest.mark.parametrize("name", ["a.gz", "a.tgz"])
+def test_a_line_without_end_is_read_with_flat_memory(tmp_path: Path, name: str) -> None:
+    """64 MB of zeros in 64 kB, as a member of an archive too."""
+    bomb = gzip.compress(bytes(1 << 26) + b"\nlast\n", 1)
+    (tmp_path / name).write_bytes(bomb if name == "a.gz" else tar_of({"m.gz": bomb}))
+    tracemalloc.start()
+    first, last = lines(tmp_path / name, None if name == "a.gz" else "m.gz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (len(first), last) == (archives.LINE_BYTES + 1, b"last")
+    assert peak < 1 << 24
+
+
+def test_an_sgm_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "FILE_BYTES", 1 << 20)
+    with pytest.raises(DataError, match=r"a\.sgm\.gz: holds more than 1 MiB, too much for what"):
+        read(tmp_path, "a.sgm.gz", gzip.compress(bytes((1 << 20) + 1)))
+
+
+@pytest.mark.parametrize("position", [156, 0, 124], ids=["type", "name", "size"])
+@pytest.mark.parametrize("name", ["a.tar", "a.tgz"])
+def test_a_damaged_header_is_not_the_end_of_the_archive(
+    tmp_path: Path, name: str, position: int
+) -> None:
+    archive = bytearray(tar_of({"first": b"x" * 512, "second": TEXT, "third": TEXT}, "w"))
+    archive[1024 + position] ^= 1  # of the second member's header
+    content = bytes(archive) if name == "a.tar" else gzip.compress(archive)
+    with pytest.raises(DataError) as caught:
+        read(tmp_path, name, content, "third")
+    assert str(caught.value) == (
+        f"{tmp_path}/{name}, member third: truncated or damaged (bad checksum at byte 1024). "
+        "Replace it with an intact copy."
+    )

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import pytest
 
 from aiayn.config import Catalogue, Cleaning, Corpus, Grammar, Text
+from aiayn.corpora.archives import LINE_BYTES
 from aiayn.corpora.assembly import assemble
 from aiayn.errors import DataError
 
@@ -88,6 +89,11 @@ BROKEN = {
         "host/dev.en, line 2: not UTF-8. "
         "No line of a dev or test set is dropped: convert the file to UTF-8.",
     ),
+    "a line of test never ends": (
+        ("test", b"fine\nfine\n", b"gut\n" + b"\0" * (LINE_BYTES + 1)),
+        f"host/test.de, line 2: longer than {LINE_BYTES} bytes. "
+        "No line of a dev or test set is dropped: replace the file.",
+    ),
     "train is Latin-1, rule off": (
         ("one", b"fine\nfine\nfine\n", b"gut\ngut\nsch\xf6n\n"),
         "host/one.de, line 3: not UTF-8. "
@@ -140,6 +146,15 @@ def test_latin1_in_train_is_dropped_and_counted(corner: Any) -> None:
     corner.add("one", b"a\nna\xefve\n", b"b\nnaiv\n")
     manifest = put_together(corner, corner.task("one", invalid_utf8=True))
     assert manifest["splits"]["train"]["corpora"]["one"]["dropped"] == {"invalid_utf8": 1}
+
+
+def test_a_line_of_train_that_never_ends_is_dropped_and_counted(corner: Any) -> None:
+    corner.add("one", b"a\n" + b"x" * (LINE_BYTES + 1) + b"\nc\n", b"b\nx\nd\n")
+    manifest = put_together(corner, corner.task("one"))
+    assert manifest["splits"]["train"]["corpora"]["one"] == {
+        "pairs": 3, "kept": 2, "dropped": {"too_long": 1},
+    }  # fmt: skip
+    assert lines(corner.text / "train.source") == ["a", "c"]
 
 
 def test_memory_does_not_grow_with_the_corpus(corner: Any) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aiayn.config import Cleaning
+from aiayn.corpora.archives import LINE_BYTES
 from aiayn.corpora.cleaning import Cleaner, normalise
 from aiayn.corpora.digests import Digests
 
@@ -95,3 +96,13 @@ def test_every_pair_is_kept_or_counted_and_clean_text_is_clean(
     assert len(kept) + sum(cleaner.dropped.values()) == len(pairs)
     again = Cleaner(ON, Digests())
     assert [again.clean(s.encode(), t.encode()) for s, t in kept] == kept
+
+
+def test_a_line_that_was_not_read_whole_is_dropped_and_counted() -> None:
+    cleaner = Cleaner(OFF, Digests())
+    longest = b"x" * LINE_BYTES
+    assert cleaner.clean(longest, b"y") == (longest.decode(), "y")
+    assert cleaner.dropped == {}
+    for pair in ((longest + b"x", b"y"), (b"y", longest + b"\xc3")):  # cut within a character
+        assert cleaner.clean(*pair) is None
+    assert cleaner.dropped == {"too_long": 2}

@@ -118,5 +118,5 @@ def test_a_damaged_tar(divided: Callable[[str], Parallel]) -> None:
     corpus = divided("7\n")
     path = corpus.files["bank"]
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(DataError, match=r"bank\.tar\.gz: damaged \(.*\)\. Replace it"):
+    with pytest.raises(DataError, match=r"bank\.tar\.gz: truncated or damaged \(.*\)\. Replace it"):
         list(corpus.trees())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import zipfile
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from aiayn.config import Catalogue, Cleaning, Corpus, Download, Grammar, Text, Treebank
+from aiayn.corpora.archives import LINE_BYTES
 from aiayn.corpora.assembly import assemble
 from aiayn.errors import DataError
 from aiayn.trees.reading import read_tree
@@ -83,7 +85,8 @@ def test_the_path_is_not_a_parameter(licensed: Path, tmp_path: Path) -> None:
         (lambda folder, env: env.setenv(FOLDER, "/nowhere"), "corpus dev: /nowhere, from"),
         (lambda folder, env: (folder / "23/wsj_2300.mrg").unlink(), "corpus test: no file 23/*.mrg in"),
         (lambda folder, env: (folder / "02/wsj_0200.mrg").write_text("(S (X a)"), "wsj_0200.mrg, line 1: 1 brackets of this tree are never closed"),
-        (lambda folder, env: (folder / "02/wsj_0200.mrg").write_bytes(b"(S (X \xff))"), "wsj_0200.mrg: not UTF-8"),
+        (lambda folder, env: (folder / "02/wsj_0200.mrg").write_bytes(b"(S (X \xff))"), "wsj_0200.mrg, line 1: not UTF-8"),
+        (lambda folder, env: (folder / "02/wsj_0200.mrg").write_bytes(bytes(LINE_BYTES + 1)), f"wsj_0200.mrg, line 1: longer than {LINE_BYTES} bytes. Replace the file."),
         (lambda folder, env: (folder / "22/wsj_2200.mrg").write_text(""), "corpus dev: no line in the treebank dev"),
     ],
 )  # fmt: skip
@@ -113,12 +116,36 @@ def test_machine_parsed_text_is_added(licensed: Path, tmp_path: Path) -> None:
     assert entries["machine"]["dropped"]["empty"] == 3
 
 
-def test_a_damaged_archive(tmp_path: Path) -> None:
+def zipped(content: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("a.mrg", content)
+    return buffer.getvalue()
+
+
+def flipped(content: bytes, position: int) -> bytes:
+    return content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
+
+
+TREES = b"(S (NN a) (VB b))\n" * 500
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        zipped(TREES)[:-10],
+        flipped(zipped(TREES), 60),
+        flipped(zipped(TREES, zipfile.ZIP_STORED), 60),
+        # the flag of an encrypted member, in its own header and in the index
+        flipped(flipped(zipped(TREES), 6), zipped(TREES).index(b"PK\1\2") + 8),
+        zipped(TREES).replace(b"\x14\0\0\0\x08\0", b"\x14\0\0\0\x63\0"),
+        b"",
+    ],
+    ids=["cut", "byte flipped", "stored byte flipped", "encrypted", "unknown packing", "empty"],
+)
+def test_a_damaged_archive(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "mirror/host/trees.zip"
     path.parent.mkdir(parents=True)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("a.mrg", "(S (X a))")
-    content = path.read_bytes()[:-10]
     path.write_bytes(content)
     checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
     bank = Corpus(treebank=Treebank(download="trees", files=("*.mrg",)))
@@ -128,7 +155,7 @@ def test_a_damaged_archive(tmp_path: Path) -> None:
         },
         corpora=dict.fromkeys(("train", "dev", "test"), bank),
     )
-    with pytest.raises(DataError, match="trees.zip: damaged"):
+    with pytest.raises(DataError, match=r"trees\.zip.*: truncated or damaged \(.*\)\. Replace it"):
         run(corpora, tmp_path, mirror=tmp_path / "mirror")
 
 

@@ -9,22 +9,39 @@ import difflib
 import gzip
 import html
 import io
+import lzma
 import re
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from aiayn.errors import DataError
 
 TAR_ENDINGS = (".tar", ".tgz", ".tar.gz")
 BUFFER_BYTES = 1 << 20
+# a gzipped megabyte can hold a gigabyte: no line, and no file that is read as a whole, is larger
+LINE_BYTES = 1 << 20
+FILE_BYTES = 1 << 28
 
 _SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg\s*>", re.IGNORECASE | re.DOTALL)
 _OPENING = re.compile(rb"<seg\b", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);")
+
+
+DAMAGE = (
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zipfile.BadZipFile,
+    lzma.LZMAError,
+    zlib.error,
+    EOFError,
+)
+"""What unpacking raises."""
 
 
 def describe(path: Path, member: str | None) -> str:
@@ -37,23 +54,65 @@ def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
 
     What a file is follows from its name: `.tar`, `.tgz` and `.tar.gz` are archives, out of which
     `member` is read; `.gz` is decompressed (inside an archive too); of `.sgm` the <seg> texts are
-    taken. All but `.sgm`, which holds test sets of a few thousand sentences, is streamed.
+    taken. All but `.sgm`, which holds test sets of a few thousand sentences, is streamed, and
+    memory is flat: of a line of more than LINE_BYTES come LINE_BYTES and one more.
 
     Raises:
-        DataError: the file is damaged or truncated, or the archive has no such member.
+        DataError: the file is damaged or truncated, an `.sgm` larger than FILE_BYTES, or the
+            archive has no such member.
     """
     place = describe(path, member)
     try:
         with _open(path, member, place) as stream:
             if (member or path.name).removesuffix(".gz").endswith(".sgm"):
-                yield from segments(stream.read(), place)
+                yield from segments(whole(stream, place), place)
             else:
-                for line in stream:
-                    yield line.removesuffix(b"\n")
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+                yield from bounded(stream)
+    except DAMAGE as error:
+        raise damaged(place, error) from error
+
+
+def bounded(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a stream, each cut to at most LINE_BYTES and one byte more."""
+    # with its end a line of LINE_BYTES has one byte more; a second one tells of a longer line
+    for line in iter(partial(stream.readline, LINE_BYTES + 2), b""):
+        if line.endswith(b"\n"):
+            yield line[:-1]
+            continue
+        yield line[: LINE_BYTES + 1]
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(BUFFER_BYTES)
+
+
+def whole(stream: IO[bytes], place: str) -> bytes:
+    """All of a stream. Raises DataError if that is more than FILE_BYTES."""
+    content = stream.read(FILE_BYTES + 1)
+    if len(content) > FILE_BYTES:
         raise DataError(
-            f"{place}: truncated or damaged ({error}). Replace it with an intact copy."
-        ) from error
+            f"{place}: holds more than {FILE_BYTES >> 20} MiB, too much for what is read at once. "
+            "Replace the file."
+        )
+    return content
+
+
+def damaged(place: str, error: Exception) -> DataError:
+    """What is said of a file that cannot be unpacked."""
+    reason = " ".join(str(error).split())
+    return DataError(f"{place}: truncated or damaged ({reason}). Replace it with an intact copy.")
+
+
+class StrictTarInfo(tarfile.TarInfo):
+    """A member of a tar archive; tarfile would take a damaged header for the archive's end."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        """The next member. Raises ReadError where there is something else."""
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.HeaderError as error:
+            if type(error).__name__ in ("EOFHeaderError", "EmptyHeaderError"):  # it is the end
+                raise
+            raise tarfile.ReadError(f"{error} at byte {archive.offset}") from error
 
 
 def segments(sgm: bytes, place: str) -> Iterator[bytes]:
@@ -85,7 +144,9 @@ def _open(path: Path, member: str | None, place: str) -> Iterator[IO[bytes]]:
         if member is None:
             stream = stack.enter_context(path.open("rb", buffering=BUFFER_BYTES))
         else:
-            archive = stack.enter_context(tarfile.open(path, "r|*", bufsize=BUFFER_BYTES))
+            archive = stack.enter_context(
+                tarfile.open(path, "r|*", bufsize=BUFFER_BYTES, tarinfo=StrictTarInfo)
+            )
             stream = _member(archive, member, place)
         if (member or path.name).endswith(".gz"):
             unzipped = stack.enter_context(gzip.GzipFile(fileobj=stream))

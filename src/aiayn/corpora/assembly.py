@@ -12,6 +12,7 @@ from typing import IO, Any
 from tqdm import tqdm
 
 from aiayn.config import Catalogue, Text
+from aiayn.corpora.archives import LINE_BYTES
 from aiayn.corpora.cleaning import Cleaner, normalise
 from aiayn.corpora.digests import Digests
 from aiayn.corpora.fetching import fetch
@@ -168,6 +169,12 @@ def _write_held_out(
     pairs: list[tuple[str, str]] = []
     with _open_split(folder, split) as writer:
         for number, (source, target) in enumerate(corpus.pairs(), start=1):
+            if max(len(source), len(target)) > LINE_BYTES:
+                place = corpus.place(corpus.languages[0 if len(source) > LINE_BYTES else 1])
+                raise DataError(
+                    f"{place}, line {number}: longer than {LINE_BYTES} bytes. "
+                    "No line of a dev or test set is dropped: replace the file."
+                )
             try:
                 pairs.append(form((normalise(source), normalise(target))))
             except UnicodeDecodeError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from aiayn.config import Cleaning
+from aiayn.corpora.archives import LINE_BYTES
 from aiayn.corpora.digests import Digests
 
 Rule = Callable[[str, str], bool]
@@ -28,6 +29,9 @@ class Cleaner:
     - max_ratio: one side has more than this many times the words of the other
     - identical: both sides are the same text
     - duplicates: the same pair was kept before; the first stays
+
+    Before these goes what nobody can switch off, too_long: a side has more than LINE_BYTES, so it
+    was never read whole. It is counted where it happens.
     """
 
     def __init__(self, rules: Cleaning, seen: Digests) -> None:
@@ -45,6 +49,9 @@ class Cleaner:
         Raises:
             UnicodeDecodeError: a side is not UTF-8, and the rule invalid_utf8 is off.
         """
+        if max(len(source), len(target)) > LINE_BYTES:
+            self.dropped["too_long"] = self.dropped.get("too_long", 0) + 1
+            return None
         try:
             pair = normalise(source), normalise(target)
         except UnicodeDecodeError:

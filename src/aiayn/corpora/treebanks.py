@@ -6,14 +6,23 @@ import io
 import os
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from aiayn.config import Treebank
-from aiayn.corpora.archives import TAR_ENDINGS, describe, lines
+from aiayn.corpora.archives import (
+    DAMAGE,
+    LINE_BYTES,
+    TAR_ENDINGS,
+    StrictTarInfo,
+    bounded,
+    damaged,
+    describe,
+    lines,
+    whole,
+)
 from aiayn.errors import DataError
 from aiayn.trees.genia import read_genia
 from aiayn.trees.reading import read_trees
@@ -43,10 +52,13 @@ def treebank_trees(name: str, treebank: Treebank, files: Mapping[str, Path]) -> 
         is_tar = archive.name.endswith(TAR_ENDINGS)
         opened = (_tarred if is_tar else _zipped)(name, treebank, archive, listed)
     for place, stream in opened:
-        if place.endswith(".xml"):
-            yield from read_genia(stream.read(), place)
-        else:
-            yield from _bracketed(stream, place)
+        try:
+            if place.endswith(".xml"):
+                yield from read_genia(whole(stream, place), place)
+            else:
+                yield from read_trees(_text_lines(stream, place), place)
+        except DAMAGE as error:
+            raise damaged(place, error) from error
 
 
 def _unpacked(name: str, treebank: Treebank) -> Iterator[File]:
@@ -76,32 +88,37 @@ def _zipped(name: str, treebank: Treebank, archive: Path, listed: Path | None) -
             for member in _divided(name, members, listed):
                 with opened.open(member) as stream:
                     yield describe(archive, member), stream
-    except zipfile.BadZipFile as error:
-        raise DataError(f"{archive}: damaged ({error}). Replace it with an intact copy.") from error
+    # an encrypted member, or one that is packed in a way that Python does not know
+    except (*DAMAGE, RuntimeError) as error:
+        raise damaged(str(archive), error) from error
 
 
 def _tarred(name: str, treebank: Treebank, archive: Path, listed: Path | None) -> Iterator[File]:
     """A tar has no index: what matches is read into memory at once."""
     contents: dict[str, bytes] = {}
     try:
-        with tarfile.open(archive) as opened:
+        with tarfile.open(archive, tarinfo=StrictTarInfo) as opened:
             for entry in opened:
                 stream = opened.extractfile(entry) if entry.isreg() else None
                 if stream and any(_matches(entry.name, pattern) for pattern in treebank.files):
-                    contents[entry.name] = stream.read()
-    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
-        raise DataError(f"{archive}: damaged ({error}). Replace it with an intact copy.") from error
+                    contents[entry.name] = whole(stream, describe(archive, entry.name))
+    except DAMAGE as error:
+        raise damaged(str(archive), error) from error
     members = _matched(name, treebank, sorted(contents), str(archive))
     for member in _divided(name, members, listed):
         yield describe(archive, member), io.BytesIO(contents[member])
 
 
-def _bracketed(stream: IO[bytes], place: str) -> Iterator[Tree]:
-    try:
-        with io.TextIOWrapper(stream, encoding="utf-8") as text:
-            yield from read_trees(text, place)
-    except UnicodeDecodeError as error:
-        raise DataError(f"{place}: not UTF-8 at byte {error.start}. Convert the file.") from error
+def _text_lines(stream: IO[bytes], place: str) -> Iterator[str]:
+    for number, line in enumerate(bounded(stream), start=1):
+        if len(line) > LINE_BYTES:
+            raise DataError(
+                f"{place}, line {number}: longer than {LINE_BYTES} bytes. Replace the file."
+            )
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{place}, line {number}: not UTF-8. Convert the file.") from error
 
 
 def _divided(name: str, members: Iterable[str], listed: Path | None) -> list[str]:
