@@ -70,7 +70,8 @@ sync: $(READY) ## bring finished runs into the MLflow store
 	python pipeline/track.py
 
 ui: $(READY) ## browse the runs in MLflow (http://127.0.0.1:5000)
-	mlflow ui --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
+	@echo "MLflow starts, which takes some seconds: http://127.0.0.1:5000 (ctrl-C ends it)"
+	@mlflow ui --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 
 bench: $(READY) ## training speed against a plain torch.nn.Transformer loop
 	python benchmarks/training.py

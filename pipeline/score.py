@@ -1,6 +1,6 @@
-"""Score one run's translations or trees. Reads outputs/RUN and data/text/TASK; writes
-scores/RUN.json and, for `dvc metrics show`, metrics/RUN.json: the values alone.
-Formats: scores 1."""
+"""Score one run's translations or trees. Reads outputs/RUN, data/text/TASK and history/RUN.csv;
+writes scores/RUN.json and, for `dvc metrics show`, metrics/RUN.json: what runs are compared by.
+Formats: scores 2."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import argparse
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.records import places
+from aiayn.records import history, places
 from aiayn.records.scores import RunScores, write, write_metrics
 from aiayn.scoring.splits import score_task_split
 
@@ -25,9 +25,11 @@ def main() -> None:
         split: score_task_split(task, split, places.text(run.task), places.outputs(name))
         for split in parameters.splits_of(name)
     }
+    curve = places.history(name)
+    perplexity = history.last_perplexity(history.read(curve), curve)
     found = RunScores(run=name, task=run.task, model=run.model, splits=splits)
     write(places.scores(name), found)
-    write_metrics(places.metrics(name), found)
+    write_metrics(places.metrics(name), found, perplexity)
 
 
 if __name__ == "__main__":

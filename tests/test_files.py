@@ -113,3 +113,33 @@ def test_an_exchange_that_fails_for_another_reason_is_an_error(tmp_path: Path) -
         pytest.skip("folders are exchanged by Linux's renameat2")
     with pytest.raises(FileNotFoundError):
         files._exchange(tmp_path / "nowhere", tmp_path)
+
+
+# a file that grows beyond a limit fails in the writing, as on a full disk
+FULL = """
+import pathlib, resource, sys
+from aiayn.errors import one_line_errors
+from aiayn.files import replaced_folder, write_atomically
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+place = pathlib.Path(sys.argv[1])
+@one_line_errors
+def main():
+    if sys.argv[2] == "file":
+        write_atomically(place, bytes(5000))
+    with replaced_folder(place) as folder, (folder / "file").open("wb") as file:
+        file.write(bytes(5000))
+main()
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_where_no_room_is_left_is_said(tmp_path: Path, kind: str) -> None:
+    place = tmp_path / "place"
+    command = [sys.executable, "-c", FULL, str(place), kind]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 1
+    assert outcome.stderr == (
+        f"OSError: File too large: {place}. "
+        "Make room there, or correct its permissions, and run again.\n"
+    )
+    assert [*tmp_path.iterdir()] == []

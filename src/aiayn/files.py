@@ -13,6 +13,7 @@ from pathlib import Path
 # of Linux's renameat2(2)
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)  # an old kernel, another file system
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -20,13 +21,24 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
     try:
-        with partial.open("wb") as file:
+        with _where(path), partial.open("wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _where(path: Path) -> Iterator[None]:
+    """Give the error of a write for which there is no room the place, of which it knows nothing."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_ROOM and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
@@ -49,7 +61,8 @@ def replaced_folder(path: Path) -> Iterator[Path]:
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        yield partial
+        with _where(path):
+            yield partial
         if not path.exists():
             partial.replace(path)
         elif not _exchange(partial, path):

@@ -183,6 +183,12 @@ def _copy(root: Path) -> Project:
     return Project(root)
 
 
+@pytest.fixture(scope="session")
+def project_in() -> Callable[[Path], Project]:
+    """A project in a folder, whatever lies there."""
+    return Project
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Project:
     """The project before anything ran."""

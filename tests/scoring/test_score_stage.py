@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from aiayn.records import history
+from aiayn.records.history import History, Line
+
 ROOT = Path(__file__).parents[2]
 SENTENCES = {
     "dev": ["Ein Hund läuft durch den Wald.", "Die Katze schläft."],
@@ -31,6 +34,16 @@ def project(tmp_path: Path, describe: Callable[..., None]) -> Path:
     describe(text, dev="demo-dev", test="demo-test")
     (outputs / "test.hypotheses").write_text("".join(f"{line}\n" for line in SENTENCES["test"]))
     (outputs / "dev.hypotheses").write_text("Ein Hund\n\n")
+    line = Line(
+        step=9,
+        epoch=1.0,
+        tokens=9,
+        learning_rate=0.1,
+        loss=2.0,
+        dev_loss=1.5,
+        dev_perplexity=4.4817,
+    )
+    history.write(tmp_path / "history/en-de.base.csv", History((line,)))
     return tmp_path
 
 
@@ -62,6 +75,11 @@ def test_writes_every_split_with_its_identity_and_the_same_bytes_again(project: 
     assert report["splits"]["test"]["bleu"]["value"] == 100
     assert report["splits"]["dev"]["bleu"]["value"] < 50
     assert first.endswith(b"}\n")
+    metrics = json.loads((project / "metrics/en-de.base.json").read_text())
+    assert metrics == {
+        "dev": {"bleu": report["splits"]["dev"]["bleu"]["value"], "perplexity": 4.48},
+        "test": {"bleu": 100.0},
+    }
     assert score(project).returncode == 0
     assert path.read_bytes() == first
 

@@ -6,9 +6,11 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mlflow import MlflowClient
@@ -100,6 +102,25 @@ def test_a_resumed_training_goes_on_in_the_same_run(root: Path) -> None:
     assert logged.info.status == "FINISHED"
     assert steps_of(root, logged, "train/loss") == [20, 40, 60]
     assert steps_of(root, logged, "train/tokens_per_second") == [20, 40, 60]
+
+
+def test_a_run_lasts_as_long_as_its_training(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logging begins later: a training has to last a while for that, and MLflow takes seconds."""
+    clock, opened = [1_000_000], threading.Event()
+
+    def late(*arguments: Any) -> Any:
+        assert opened.wait(300)
+        return connect(*arguments)
+
+    monkeypatch.setattr(live, "now_ms", lambda: clock[0])
+    monkeypatch.setattr(live, "connect", late)
+    with open_run(identity(), {}, root=root) as run:
+        clock[0] += 41_000
+        opened.set()
+        run.log(1, ROW)
+        clock[0] += 33_000
+    (found,) = runs_of(root)
+    assert (found.info.start_time, found.info.end_time) == (1_000_000, 1_074_000)
 
 
 def test_another_fingerprint_or_name_is_another_run(root: Path) -> None:

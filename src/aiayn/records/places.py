@@ -177,7 +177,7 @@ def scores(run: str) -> Path:
 
 
 def metrics(run: str) -> Path:
-    """The scores' values alone, for `dvc metrics show`."""
+    """The few numbers that runs are compared by, for `dvc metrics show`."""
     return METRICS / f"{run}.json"
 
 

@@ -1,4 +1,4 @@
-"""A run's scores: scores/RUN.json, and their values alone for `dvc metrics show`."""
+"""A run's scores: scores/RUN.json, and the few that runs are compared by: metrics/RUN.json."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 
 from aiayn.errors import ScoreError
 from aiayn.files import write_atomically
+from aiayn.records import places
 from aiayn.records.json_files import placed, plain, read_json, shaped
 from aiayn.records.text import Part, Split
 
-FORMAT = 1
+FORMAT = 2
 DECIMALS = 2
+HEADLINES = ("bleu", "lowercased_bleu", "bracket_f1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +102,23 @@ def write(path: Path, scores: RunScores) -> None:
     _write(path, {"run": scores.run, "task": scores.task, "model": scores.model, "splits": splits})
 
 
-def write_metrics(path: Path, scores: RunScores) -> None:
-    """Write the scores' values and the counts alone, by split."""
-    splits = {
-        name: {metric: score.rounded().value for metric, score in split.scores.items()}
-        | dict(split.counts)
-        for name, split in scores.splits.items()
+def write_metrics(path: Path, scores: RunScores, perplexity: float) -> None:
+    """Write what runs are compared by: on dev and test the score that counts for the kind of text,
+    and the perplexity of the last checkpoint on dev."""
+    splits: dict[str, dict[str, float]] = {
+        name: {
+            headline: scores.splits[name].scores[headline].rounded().value
+            for headline in HEADLINES
+            if headline in scores.splits[name].scores
+        }
+        for name in (places.DEV, places.TEST)
+        if name in scores.splits
     }
+    splits.setdefault(places.DEV, {})["perplexity"] = round(perplexity, DECIMALS)
+    # text in another form than its corpora's has no other BLEU; all other text has both
+    for metrics in splits.values():
+        if "bleu" in metrics:
+            metrics.pop("lowercased_bleu", None)
     _write(path, splits)
 
 

@@ -164,8 +164,13 @@ class Graph:
 
 @contextmanager
 def _graph_errors() -> Iterator[None]:
-    """DVC's complaints as ours, in one line."""
+    """DVC's complaints, and the system's in DVC's work, as ours, in one line."""
     try:
         yield
     except DvcException as error:
         raise GraphError(" ".join(str(error).split())) from error
+    except OSError as error:
+        place = f": {error.filename}" if error.filename else ""
+        raise GraphError(
+            f"DVC's files: {error.strerror or error}{place}. Make room, or correct permissions."
+        ) from error

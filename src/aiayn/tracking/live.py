@@ -53,6 +53,8 @@ class LiveRun:
         self._warn = warn
         self._root = root
         self._rows: deque[_Row] = deque(maxlen=ROWS)
+        self._begun_ms = now_ms()
+        self._ended_ms = 0
         self._stop = threading.Event()
         self._status: Status = "FINISHED"
         self._warned = False
@@ -77,6 +79,7 @@ class LiveRun:
         if self._stop.is_set():
             return
         self._status = status
+        self._ended_ms = now_ms()
         self._stop.set()
         self._thread.join(CLOSE_SECONDS)
         if self._thread.is_alive():
@@ -109,7 +112,7 @@ class LiveRun:
                 self._send(pending)
                 pause = FLUSH_SECONDS
                 if stopping and self._store and self._run_id:
-                    self._store.finish(self._run_id, self._status, now_ms())
+                    self._store.finish(self._run_id, self._status, self._ended_ms)
             except Exception as error:  # whatever it is, it is not worth a training
                 self._complain(str(error))
                 pause = RETRY_SECONDS
@@ -140,7 +143,7 @@ class LiveRun:
         self._store = store = Store(*connect(self._identity.experiment, self._root))
         run = store.find(self._identity)
         if run is None:
-            run = store.create(self._identity, now_ms())
+            run = store.create(self._identity, self._begun_ms)
         else:
             store.resume(run)
             self._known = store.known_points(run, run.data.metrics)
