@@ -45,11 +45,14 @@ reproduction: ## copy what the graph has left, weights aside, to reproductions/S
 	rm -rf $(TO).new && mkdir -p $(TO).new && cp -R $(wildcard $(KEPT)) $(TO).new
 	rm -rf $(TO) && mv $(TO).new $(TO)
 
+# a process for each core; tests/conftest.py says what must share one
+PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+
 quick: lint ## lint, types and unit tests
-	python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test: lint ## lint, types and all tests
-	python -m pytest
+	$(PYTEST)
 
 lint: $(READY) ## ruff and mypy
 	ruff check .

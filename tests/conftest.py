@@ -36,10 +36,17 @@ SLOW_ROOMS = {"browser", "end_to_end"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What lies in a slow room is slow; elsewhere a test says so itself. `make quick` runs neither."""
+    """What lies in a slow room is slow; elsewhere a test says so itself. `make quick` runs neither.
+
+    Side by side, one process has the whole graphs, which share one that has run, and each other
+    file is in one process.
+    """
     for item in items:
-        if SLOW_ROOMS & {*item.path.relative_to(ROOT / "tests").parts}:
+        room, *_ = item.path.relative_to(ROOT / "tests").parts
+        if room in SLOW_ROOMS:
             item.add_marker("slow")
+        together = room if room == "end_to_end" else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(together))
 
 
 @pytest.fixture(autouse=True)

@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _sync()
     elif parsed.command == "repro":
         _repro(parsed.stages, parsed.jobs)
+    elif parsed.command == "verify":
+        _verify(parsed.reproduction, parsed.json, parsed.page)
     else:
         _print((_translate if parsed.command == "translate" else _parse)(parsed))
 
@@ -73,6 +75,16 @@ def _parser() -> _Parser:
     repro.add_argument(
         "--jobs", type=_positive, help="stages side by side (default: as many as the cores carry)"
     )
+    verify = commands.add_parser(
+        "verify",
+        help="hold the results here against a published reproduction",
+        description="Each published figure beside the one here: the same, inside or outside of the "
+        "published interval; and what differs of all that decides a run's bytes. Exit status 0: "
+        "nothing is outside, missing or damaged; 1: something is; 2: nothing can be compared.",
+    )
+    verify.add_argument("reproduction", type=Path, help="a folder, like reproductions/multi30k")
+    verify.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
+    verify.add_argument("--page", type=Path, metavar="FILE", help="write all of it as a page")
     commands.add_parser("sync", help="bring finished runs into the MLflow store")
     return parser
 
@@ -254,6 +266,18 @@ def _repro(stages: Sequence[str], jobs: int | None) -> None:
     from aiayn.repro.side_by_side import repro
 
     repro(stages, jobs)
+
+
+def _verify(reproduction: Path, json_file: Path | None, page: Path | None) -> None:
+    from aiayn.verification import verify
+
+    verification = verify.verify(reproduction, Path())
+    if json_file:
+        write_atomically(json_file, verify.to_json(verification))
+    if page:
+        write_atomically(page, verify.to_html(verification))
+    _print(verify.to_lines(verification))
+    sys.exit(verification.status)
 
 
 def _sync() -> None:

@@ -38,6 +38,7 @@ ROOMS = (
     "report",
     "tracking",
     "repro",
+    "verification",
     "command",
 )
 GROUND = {"errors", "typed", "config", "files", "records"}
@@ -55,6 +56,7 @@ APART = {
     "tracking": GROUND | {"paper"},
     "profiling": GROUND | {"paper", "compute", "model", "layer_types"},
     "repro": GROUND,
+    "verification": GROUND | {"report"},
 }
 
 

@@ -14,7 +14,7 @@ from aiayn.corpora.languages.derivation import Deriver
 from aiayn.corpora.languages.syntax import Clause, Nominal, NounPhrase, Pair, Pronoun, Sentence
 
 seeds = st.integers(min_value=0, max_value=2**32)
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=30)
 
 
 def draw(seed: int) -> list[Sentence]:

@@ -51,7 +51,7 @@ def test_every_layer_counts_what_a_hand_counts(name: str) -> None:
     assert count(name, LAYER_TYPES[name], SIZES) == (2 * term, 2 * (term + projections))
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     name=st.sampled_from(["self_attention", "restricted", "convolutional", "recurrent"]),
     n=st.integers(1, 9), d=st.sampled_from([4, 8]), k=st.sampled_from([1, 3, 5]),

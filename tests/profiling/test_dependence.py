@@ -49,7 +49,7 @@ def test_a_loop_that_writes_in_place_hides_nothing() -> None:
     assert longest_chain(InPlace(), 9, 4) - longest_chain(InPlace(), 5, 4) == 4 * 2
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(n=st.integers(2, 40), k=st.sampled_from([3, 5, 7]), r=st.integers(2, 9))
 def test_path_lengths_are_what_the_definitions_give(n: int, k: int, r: int) -> None:
     sizes = Sizes(n, 2, k, r, 1)

@@ -15,7 +15,7 @@ from aiayn.profiling.counting import count_with_fvcore
 from aiayn.profiling.models import ForwardFlops, profile_model
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(source=st.integers(1, 9), target=st.integers(1, 9))
 def test_any_two_lengths_cost_what_the_formula_says(source: int, target: int) -> None:
     row = Model(

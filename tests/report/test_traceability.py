@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -123,8 +124,15 @@ def _cost(parameters: int) -> Json:
     }
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the report lies once it was rendered."""
+    return tmp_path_factory.mktemp("kept") / "reports"
+
+
 @pytest.fixture
 def rendered(
+    kept: Path,
     project: Callable[..., Path],
     wmt14: Json,
     scores_file: Callable[..., Json],
@@ -169,8 +177,11 @@ def rendered(
     for name, content in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(content))
-    command = [sys.executable, str(ROOT / "pipeline/report.py")]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    if not kept.exists():
+        command = [sys.executable, str(ROOT / "pipeline/report.py")]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        shutil.copytree(folder / "reports", kept)
+    shutil.copytree(kept, folder / "reports", dirs_exist_ok=True)
     return folder
 
 

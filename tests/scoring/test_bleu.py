@@ -171,7 +171,7 @@ def test_the_users_seed_neither_enters_nor_is_lost(monkeypatch: pytest.MonkeyPat
 SENTENCE = st.text("ab .-&ä'", max_size=30)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(pairs=st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=5), data=st.data())
 def test_order_of_sentences_does_not_matter(
     pairs: list[tuple[str, str]], data: st.DataObject

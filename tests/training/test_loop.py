@@ -32,6 +32,7 @@ def everything(scratch: Path) -> dict[str, bytes]:
     return {**files, "state": state, "history": repr(metadata["extra"]["history"]).encode()}
 
 
+@pytest.mark.slow
 def test_it_learns_to_copy(make_trainer: Make, scratch: Path) -> None:
     trainer = make_trainer(
         steps=300, log_steps=100, validation_steps=300, checkpoint_steps=300, batch_tokens=512,
@@ -91,6 +92,7 @@ def test_terminated_at_any_step_and_resumed(make_trainer: Make, tmp_path: Path, 
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_kill_9_at_ten_random_moments(train_together: Together, tmp_path: Path) -> None:
     """After a step, or while something is being written: by the count, so that no clock decides."""
     columns = {"steps": 120}

@@ -38,6 +38,7 @@ def whole(train_together: Together, tmp_path_factory: pytest.TempPathFactory) ->
     return everything(scratch)
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_does_not_matter(train_together: Together, tmp_path: Path) -> None:
     """Fifty steps of 4 micro-batches: the same losses to 1e-4, whoever computed which."""
     # a rate at which rounding is not blown up: the order of summation is all that may differ
@@ -78,6 +79,7 @@ def test_two_processes_killed_between_checkpoints(
     assert everything(tmp_path / "scratch") == whole
 
 
+@pytest.mark.slow
 def test_two_processes_killed_at_ten_random_moments(
     train_together: Together, tmp_path: Path
 ) -> None:

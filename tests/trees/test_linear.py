@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aiayn.trees.linear import linearize, restore
@@ -57,7 +57,6 @@ def test_any_tree_survives_the_round_trip(tree: Tree, leaves: str) -> None:
     assert restore(symbols, tree.words, tree.tags) == (tree, False)
 
 
-@settings(deadline=None)  # the first call imports nltk
 @given(trees())
 def test_any_tree_is_read_back_from_its_line(tree: Tree) -> None:
     plain = Tree(tree.words, tree.tags, tuple(b._replace(label="NP") for b in tree.brackets))

@@ -64,9 +64,7 @@ def connect(experiment: str, root: Path = Path()) -> tuple[MlflowClient, str]:
         MlflowMissingError: MLflow is not installed.
         StoreError: the store is down, slow, misconfigured, or refuses.
     """
-    for variable, value in _MANNERS.items():
-        os.environ.setdefault(variable, value)
-    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+    _import()
     with plain_errors():
         from mlflow import MlflowClient
 
@@ -80,8 +78,18 @@ def connect(experiment: str, root: Path = Path()) -> tuple[MlflowClient, str]:
         return client, _experiment(client, experiment, location)
 
 
+def _import() -> None:
+    """MLflow, told how to behave."""
+    for variable, value in _MANNERS.items():
+        os.environ.setdefault(variable, value)
+    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+    with plain_errors():
+        import mlflow  # noqa: F401
+
+
 def connect_in_time(experiment: str, root: Path = Path()) -> tuple[MlflowClient, str]:
     """As `connect`, but give up on a store that hangs; a database's own patience is minutes."""
+    _import()  # takes as long as the machine is busy: no store's fault
     outcome: list[tuple[MlflowClient, str] | StoreError] = []
 
     def attempt() -> None:

@@ -115,11 +115,11 @@ def test_trees_are_no_examples(folder: Path) -> None:
     task["bpe"]["symbols"] = "target"
     bank = {"treebank": {"folder": "AIAYN_TREEBANK", "files": ["*.mrg"]}}
     corpora = (*task["text"]["train"], task["text"]["dev"], *task["text"]["tests"].values())
-    params["catalogue"]["corpora"] |= {f"trees of {name}": bank for name in corpora}
+    params["catalogue"]["corpora"] |= {f"trees-of-{name}": bank for name in corpora}
     task["text"] |= {
-        "train": [f"trees of {name}" for name in task["text"]["train"]],
-        "dev": f"trees of {task['text']['dev']}",
-        "tests": {split: f"trees of {name}" for split, name in task["text"]["tests"].items()},
+        "train": [f"trees-of-{name}" for name in task["text"]["train"]],
+        "dev": f"trees-of-{task['text']['dev']}",
+        "tests": {split: f"trees-of-{name}" for split, name in task["text"]["tests"].items()},
     }
     path.write_text(yaml.safe_dump(params, sort_keys=False))
     assert [found.test_set.task for found in read(folder)] == ["en-de"]

@@ -58,7 +58,7 @@ def index_html(page: Page) -> str:
     """The page as one self-contained document."""
     runs = {item.run for item in page.provenance}
     entries = [entry for section in page.sections for entry in section.entries]
-    return _render(
+    return render(
         "index.html",
         page=page,
         answer=answer(entries, page.scale),
@@ -87,7 +87,7 @@ def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
 
 def circumstances_html(held: Circumstances) -> str:
     """The page's companion, as one self-contained document."""
-    return _render("circumstances.html", held=held, inline=inline)
+    return render("circumstances.html", held=held, inline=inline)
 
 
 def inline(svg: str) -> str:
@@ -109,11 +109,12 @@ def _sized(opening: re.Match[str]) -> str:
     return f'{opening[1]} style="--points: {opening[2]}"{wide}'
 
 
-def _render(name: str, **content: Any) -> str:
+def render(name: str, *folders: Path, **content: Any) -> str:
+    """A template filled: one of the report's, or one of other folders' that may build on these."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
