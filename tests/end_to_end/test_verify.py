@@ -54,7 +54,7 @@ def test_another_seed_did_it(published: Any) -> None:
     published.set("runs", RUN, "seed", value=2)
     published.succeed("aiayn", "repro", f"score@{RUN}")
     status, said = verify(published)
-    assert f"{RUN}: models/{RUN}/checkpoints is the first output with other bytes\n" in said
+    assert f"{RUN}: history/{RUN}.csv is the first output with other bytes\n" in said
     (cause,) = [line for line in said.splitlines() if line.startswith("  command")]
     assert cause.endswith(f"train.py {RUN} --seed 1 -> python pipeline/train.py {RUN} --seed 2")
     row = next(line for line in said.splitlines() if line.startswith(f"{RUN} dev perplexity"))
