@@ -90,6 +90,7 @@ def test_a_terminal_has_a_line_for_each_and_one_for_all(schedule: Schedule, chil
     assert "train@en-de.base: step 640 of 1,200" in lines
     assert "1 of 2 stages done" in lines
     shown.close()
+    assert stream.getvalue().splitlines()[-1] == "1 of 2 stages done, 0:00"
 
 
 def test_elsewhere_a_line_every_half_minute(

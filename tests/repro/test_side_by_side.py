@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,12 @@ from aiayn.repro.side_by_side import run
 
 # of what DVC stands on
 pytestmark = pytest.mark.filterwarnings("ignore:_NoneStep.value:DeprecationWarning")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
 
 TRAININGS = {"train@a", "train@b", "train@c"}
 
@@ -50,6 +57,15 @@ def test_dvc_finds_nothing_left_to_do_and_would_write_the_same_lock(toy: Path) -
         repo.reproduce(force=True)
     assert (toy / "dvc.lock").read_bytes() == lock
     assert (toy / ".gitignore").read_text().split() == ["/prepared", "/a.txt", "/b.txt", "/c.txt"]
+
+
+def test_a_terminal_hears_of_every_stage_though_none_is_to_run(toy: Path) -> None:
+    ran()
+    graph, said = Graph(), Terminal()
+    assert run(graph, Schedule(graph.upstream, 2), said) == []
+    heard = re.split(r"[\r\n]+", said.getvalue())
+    told = dict.fromkeys(line.strip().split(",")[0] for line in heard if "stages done" in line)
+    assert [*told] == [f"{n} of 5 stages done" for n in range(6)]
 
 
 def test_dvc_lock_is_there_for_the_report(toy: Path) -> None:

@@ -46,8 +46,9 @@ class Display:
             self.say("; ".join([self._summary(), *map(state, children)]))
 
     def close(self) -> None:
-        """Take the changing lines away."""
+        """Take the changing lines away; how far everything came stays."""
         self._draw([])
+        self.say(self._summary())
 
     def _summary(self) -> str:
         done, failed, all_ = (

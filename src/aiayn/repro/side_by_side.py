@@ -41,6 +41,8 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     jobs = jobs or max(1, (os.cpu_count() or 1) // threads if threads else 1)
     # processes that share the cores must not wait for each other by spinning
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    if sys.stderr.isatty():  # DVC is imported and reads the graph for seconds
+        print("Looking for what is to run ...", file=sys.stderr)
     graph = Graph(targets)
     steps = {f"train@{name}": params.model_of(name).steps for name in params.runs}
     schedule = Schedule(graph.upstream, jobs, lambda name: steps.get(name, 0))
@@ -102,6 +104,7 @@ class _Run:
         """Whatever may start now; or, after a signal, end what runs."""
         while not self.signals and (name := self.schedule.next()):
             self.schedule.start(name)
+            self.display.show(self._children)  # of a hundred stages, to look takes a while
             try:
                 well = self._begin(name)
             except GraphError as error:
