@@ -52,7 +52,9 @@ def replaced_folder(path: Path) -> Iterator[Path]:
     Where `path` is a link, to another disk say, it stays, and what it leads to is replaced.
     """
     if path.is_symlink():
-        path = path.resolve()
+        path = _led_to(path)
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
     partial = path.with_name(f".{path.name}.partial")
     former = path.with_name(f".{path.name}.former")
     if former.exists() and not path.exists():
@@ -71,6 +73,14 @@ def replaced_folder(path: Path) -> Iterator[Path]:
             shutil.rmtree(former, ignore_errors=True)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _led_to(link: Path) -> Path:
+    """What a link leads to, be it there or not yet. Raises OSError if it leads to itself."""
+    try:
+        return link.resolve()
+    except RuntimeError as error:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(link)) from error
 
 
 def _exchange(one: Path, other: Path) -> bool:
