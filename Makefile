@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction quick test lint format params code sync ui bench kills clean
+.PHONY: help repro rehearse report table3 reproduction quick test lint format params code sync ui bench kills clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,6 +28,9 @@ repro: $(READY) ## run the whole graph with the parameters in force (another sca
 	@$(if $(SCALE),$(PARAMS))
 	@$(REPRO)
 	@echo "The report is at $(CURDIR)/reports/index.html"
+
+rehearse: $(READY) ## every stage in small, and what a scale takes and this machine lacks (make rehearse SCALE=wmt14)
+	@python -m aiayn.rehearsal.rehearse $(if $(SCALE),"$$SCALE")
 
 report: $(READY) ## render the report, running first whatever it lacks
 	@$(REPRO) report

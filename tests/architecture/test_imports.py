@@ -39,6 +39,7 @@ ROOMS = (
     "tracking",
     "repro",
     "verification",
+    "rehearsal",
     "command",
 )
 GROUND = {"errors", "typed", "config", "files", "records"}
