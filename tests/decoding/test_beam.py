@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable
+from typing import Literal
 
 import pytest
 import torch
@@ -12,6 +14,8 @@ from aiayn.compute.device import Device
 from aiayn.config import Decoding, Model
 from aiayn.decoding import beam
 from aiayn.decoding.beam import Hypothesis, beam_search, length_penalty
+from aiayn.decoding.candidates import NEVER
+from aiayn.decoding.incremental import IncrementalDecoder, Prefixes
 from aiayn.errors import CheckpointError
 from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import END, PAD, START
@@ -105,6 +109,38 @@ def test_company_changes_nothing(tiny: Row, rows: int, monkeypatch: pytest.Monke
     assert len({len(h.pieces) for h in alone}) > 3
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_threads_change_nothing(
+    tiny: Row, precision: Literal["float32", "bfloat16"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same bits: a batch's sums are added up by one thread, however many there are."""
+    model = random_model(tiny(), 3, vocabulary=40)
+    decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
+    monkeypatch.setattr(beam, "BATCH_ROWS", 12)  # several batches for each thread
+    device = Device(torch.device("cpu"), precision)
+    before, searched_by = torch.get_num_threads(), set()
+    start = IncrementalDecoder.start
+
+    def watched(decoder: IncrementalDecoder, source: torch.Tensor, width: int) -> Prefixes:
+        searched_by.add((threading.get_ident(), torch.get_num_threads()))
+        return start(decoder, source, width)
+
+    monkeypatch.setattr(IncrementalDecoder, "start", watched)
+    try:
+        torch.set_num_threads(1)
+        one = beam_search(model, sources(25), decoding, device)
+        assert searched_by == {(threading.get_ident(), 1)}
+        torch.set_num_threads(3)
+        searched_by.clear()
+        three = beam_search(model, sources(25), decoding, device)
+        assert torch.get_num_threads() == 3, "as it was"
+    finally:
+        torch.set_num_threads(before)
+    assert one == three
+    assert {threads for _, threads in searched_by} == {1}
+    assert threading.get_ident() not in {thread for thread, _ in searched_by}
+
+
 def test_the_score_is_that_of_the_parallel_path(tiny: Row) -> None:
     model = random_model(tiny(d_k=3, d_v=5), 5, vocabulary=40)
     decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
@@ -136,10 +172,9 @@ def test_stopping_early_loses_nothing(tiny: Row, monkeypatch: pytest.MonkeyPatch
     stopped = beam_search(model, sources(20), decoding, CPU)
 
     def never_early(search: beam._Search, length: int) -> None:
-        for row, sentence in enumerate(search.sentence):
-            search.is_open[row] = search.is_open[row] and length <= search.limits[sentence]
+        search.total_BW[length > search.limit_B] = NEVER
 
-    monkeypatch.setattr(beam._Search, "_close", never_early)
+    monkeypatch.setattr(beam._Search, "_give_up", never_early)
     assert [h.pieces for h in beam_search(model, sources(20), decoding, CPU)] == [
         h.pieces for h in stopped
     ]
@@ -159,16 +194,6 @@ def test_bfloat16_searches_too(tiny: Row) -> None:
     exact = beam_search(model, sources(20), decoding, CPU)
     rounded = beam_search(model, sources(20), decoding, Device(torch.device("cpu"), "bfloat16"))
     assert sum(a.pieces == b.pieces for a, b in zip(exact, rounded, strict=True)) > 10
-
-
-def test_the_cache_has_the_format_of_what_is_cached(tiny: Row) -> None:
-    """An empty float32 cache would make every later one float32: twice the memory, cast each step."""
-    model = random_model(tiny(), 3)
-    with torch.inference_mode(), Device(torch.device("cpu"), "bfloat16").autocast():
-        memory = model.encode(torch.tensor([[4, 5, END]]))
-        _, past = model.step(torch.tensor([[START, START]]), model.start(2), memory)
-    assert {layer.keys_BHSK.dtype for layer in past.layers} == {torch.bfloat16}
-    assert {layer.values_BHSV.dtype for layer in past.layers} == {torch.bfloat16}
 
 
 def test_weights_that_are_not_numbers_are_one_clear_line(tiny: Row) -> None:

@@ -3,7 +3,8 @@
 Each sentence is searched as if it were alone: its own length limit, its own end, no view of its
 neighbours. What company can change is rounding, because a matrix product of another shape may add
 up in another order: in float32 in the seventh digit, in bfloat16 in the third, where a choice
-between near ties may fall otherwise. The same sentences in the same order give the same outputs.
+between near ties may fall otherwise. The same sentences in the same order give the same outputs,
+with any number of threads.
 
 Shape suffixes as in model/transformer.py.
 """
@@ -11,6 +12,7 @@ Shape suffixes as in model/transformer.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import torch
@@ -18,13 +20,15 @@ from torch import Tensor
 
 from aiayn.compute.device import Device
 from aiayn.config import Decoding
+from aiayn.decoding.candidates import NEVER, Candidates, NextPieces
+from aiayn.decoding.incremental import IncrementalDecoder
 from aiayn.errors import CheckpointError
-from aiayn.model.transformer import Memory, Transformer
+from aiayn.model.transformer import Transformer
 from aiayn.tokens.bpe import END, PAD, START
 
-NEVER = float("-inf")
 BATCH_ROWS = 512  # hypotheses searched at once; changes no result beyond rounding
-BATCH_SOURCE_TOKENS = 8192
+BATCH_SOURCE_TOKENS = 4096
+CLOSE_AT = 7 / 8  # the part of a batch's sentences that is open
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,6 @@ def length_penalty(length: float, alpha: float) -> float:
     return float(((5 + length) / 6) ** alpha)
 
 
-@torch.inference_mode()
 def beam_search(
     model: Transformer,
     sources: Sequence[Sequence[int]],
@@ -63,19 +66,19 @@ def beam_search(
     Raises:
         CheckpointError: no output of a sentence has a probability: the weights are not numbers.
     """  # fmt: skip
-    found: dict[int, Hypothesis] = {}
-    for batch in _batches([len(source) for source in sources], decoding.beam):
-        longest = max(len(sources[n]) for n in batch)
-        padded = torch.full((len(batch), longest), PAD)
-        for row, n in enumerate(batch):
-            padded[row, : len(sources[n])] = torch.tensor(sources[n])
-        limits = [len(sources[n]) - 1 + decoding.extra_length for n in batch]
+    with torch.inference_mode():
+        decoder, next_pieces = IncrementalDecoder(model), NextPieces(model.embedding)
+
+    @torch.inference_mode()
+    def search(batch: list[int]) -> list[Hypothesis | None]:
         with device.autocast():
-            memory = model.encode(padded.to(device.device))
-            search = _Search(model, memory, limits, decoding)
-            while search.open:
-                search.advance()
-        for n, best in zip(batch, search.best, strict=True):
+            own = _Search(decoder, next_pieces, [sources[n] for n in batch], decoding, device)
+            return own.run()
+
+    found: dict[int, Hypothesis] = {}
+    batches = list(_batches([len(source) for source in sources], decoding.beam))
+    for batch, hypotheses in zip(batches, _in_threads(search, batches, device), strict=True):
+        for n, best in zip(batch, hypotheses, strict=True):
             if best is None:
                 raise CheckpointError(
                     f"sentence {n + 1}: the model gives no output a probability. Its weights are "
@@ -95,108 +98,116 @@ def _batches(lengths: Sequence[int], beam: int) -> Iterator[list[int]]:
         order = order[size:]
 
 
+def _in_threads(
+    search: Callable[[list[int]], list[Hypothesis | None]], batches: list[list[int]], device: Device
+) -> Iterator[list[Hypothesis | None]]:
+    """Search every batch; on a CPU as many at once as torch has threads, each by one of them: that
+    is faster than all threads together, and adds up in one order for any number of them.
+    """
+    threads = torch.get_num_threads() if device.device.type == "cpu" else 1
+    if threads == 1:
+        yield from map(search, batches)
+        return
+    torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(search, batches)
+    finally:
+        torch.set_num_threads(threads)
+
+
 class _Search:
-    """The open hypotheses of a batch of sentences, all of the same length at any time."""
+    """The open sentences of a batch, with hypotheses all of the same length at any time."""
 
     def __init__(
-        self, model: Transformer, memory: Memory, limits: Sequence[int], decoding: Decoding
+        self,
+        decoder: IncrementalDecoder,
+        next_pieces: NextPieces,
+        sources: Sequence[Sequence[int]],
+        decoding: Decoding,
+        device: Device,
     ) -> None:
-        self.model, self.memory, self.decoding = model, memory, decoding
-        self.best: list[Hypothesis | None] = [None] * len(limits)
-        self.limits = list(limits)
-        sentences, beam = len(limits), decoding.beam
-        self.sentence = list(range(sentences))  # which sentence a row of the batch is
-        self.is_open = [True] * sentences
-        device = memory.may_attend_B11S.device
-        self.past = model.start(sentences * beam)
-        self.newest_BW = torch.full((sentences, beam), START, device=device)
-        self.pieces_BWT = torch.empty(sentences, beam, 0, dtype=torch.int64, device=device)
+        self.decoder, self.next_pieces, self.beam = decoder, next_pieces, decoding.beam
+        rows, place = len(sources), device.device
+        source_BS = torch.full((rows, max(map(len, sources))), PAD)
+        for row, source in enumerate(sources):
+            source_BS[row, : len(source)] = torch.tensor(source)
+        limits = [len(source) - 1 + decoding.extra_length for source in sources]
+        self.penalties = [length_penalty(n, decoding.alpha) for n in range(max(limits) + 2)]
+        largest = [self.penalties[limit + 1] for limit in limits]
+        self.best: list[Hypothesis | None] = [None] * rows
+        # all but these are of the open sentences, a row each
+        self.sentence_B = torch.arange(rows, device=place)
+        self.limit_B = torch.tensor(limits, device=place)
+        self.least_limit = min(limits)
+        self.largest_penalty_B = torch.tensor(largest, dtype=torch.float64, device=place)
+        self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the best that ended
+        self.prefixes = decoder.start(source_BS.to(place), self.beam)
+        self.newest_BW = torch.full((rows, self.beam), START, device=place)
+        self.pieces_BWT = torch.empty(rows, self.beam, 0, dtype=torch.int64, device=place)
         # all hypotheses begin alike: only the first counts, or the beam would hold it W times
-        self.total_BW = torch.full((sentences, beam), NEVER, device=device)
+        self.total_BW = torch.full((rows, self.beam), NEVER, device=place)
         self.total_BW[:, 0] = 0.0
 
-    @property
-    def open(self) -> bool:
-        """Whether any sentence may still get a better hypothesis."""
-        return any(self.is_open)
+    def run(self) -> list[Hypothesis | None]:
+        """The best hypothesis for each source; None where no output has a probability."""
+        while len(self.sentence_B):
+            self.advance()
+        return self.best
 
     def advance(self) -> None:
-        """Extend every open hypothesis by one piece."""
-        logits_BWP, past = self.model.step(self.newest_BW, self.past, self.memory)
-        total_BC, origin_BC, piece_BC = self._candidates(logits_BWP.float())
-        length = self.pieces_BWT.shape[2] + 1  # of the candidates
-        is_end_BC = piece_BC == END
-        in_beam_C = torch.arange(piece_BC.shape[1], device=piece_BC.device) < self.decoding.beam
-        # an end counts if it is within the beam: a beam of one is then a greedy search
-        self._finish(total_BC, origin_BC, is_end_BC & in_beam_C, length)
+        """Extend every hypothesis by one piece."""
+        before = self.pieces_BWT.shape[2]
+        states_BWD = self.decoder.step(self.newest_BW, self.prefixes)
+        is_full_B = self.limit_B <= before if self.least_limit <= before else None
+        found = self.next_pieces.best(states_BWD, self.total_BW, 2 * self.beam, is_full_B)
+        is_end_BC = found.piece_BC == END
+        self._note_ended(found, is_end_BC, before + 1)
         # the beam goes on with the W best that do not end: 2 W candidates hold at least as many
         order_BC = torch.sort(is_end_BC.to(torch.int8), dim=1, stable=True).indices
-        keep_BW = order_BC[:, : self.decoding.beam]
-        self.total_BW = total_BC.gather(1, keep_BW)
-        self.newest_BW = piece_BC.gather(1, keep_BW)
-        origin_BW = origin_BC.gather(1, keep_BW)
-        self._close(length)
-        if not self.open:
-            return
-        rows = self._rows_to_keep()
-        first_B = torch.arange(len(self.sentence), device=rows.device) * self.decoding.beam
-        self.past = past.select((origin_BW + first_B[:, None])[rows].flatten())
-        kept_BWT = self.pieces_BWT.gather(1, origin_BW[:, :, None].expand(-1, -1, length - 1))
-        self.pieces_BWT = torch.cat((kept_BWT, self.newest_BW[:, :, None]), dim=2)[rows]
-        self.total_BW, self.newest_BW = self.total_BW[rows], self.newest_BW[rows]
-        if len(rows) < len(self.sentence):
-            self.memory = self.memory.select(rows)
-            self.sentence = [self.sentence[row] for row in rows.tolist()]
-            self.is_open = [True] * len(self.sentence)
+        keep_BW = order_BC[:, : self.beam]
+        self.total_BW = found.total_BC.gather(1, keep_BW)
+        self.newest_BW = found.piece_BC.gather(1, keep_BW)
+        origin_BW = found.origin_BC.gather(1, keep_BW)
+        self.prefixes.reorder(origin_BW)
+        kept_BWT = self.pieces_BWT.gather(1, origin_BW[:, :, None].expand(-1, -1, before))
+        self.pieces_BWT = torch.cat((kept_BWT, self.newest_BW[:, :, None]), dim=2)
+        self._give_up(before + 1)
+        self._close()
 
-    def _candidates(self, logits_BWP: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The 2 W best extensions of each sentence, best first: log-probability, which hypothesis
-        they extend, and by which piece; (B, C) each.
-        """
-        logits_BWP[..., PAD] = logits_BWP[..., START] = NEVER
-        beam = self.decoding.beam
-        log_z_BW = logits_BWP.logsumexp(dim=2)
-        length = self.pieces_BWT.shape[2]
-        full = [row for row, n in enumerate(self.sentence) if length >= self.limits[n]]
-        if full:  # nothing but the end may follow
-            logits_BWP[full, :, :END] = logits_BWP[full, :, END + 1 :] = NEVER
-        each = min(2 * beam, logits_BWP.shape[2])
-        logit_BWC, piece_BWC = logits_BWP.topk(each, dim=2)
-        total_BWC = self.total_BW[:, :, None] + (logit_BWC - log_z_BW[:, :, None])
-        total_BC, place_BC = total_BWC.flatten(1).topk(min(2 * beam, beam * each), dim=1)
-        return total_BC, place_BC // each, piece_BWC.flatten(1).gather(1, place_BC)
-
-    def _finish(self, total_BC: Tensor, origin_BC: Tensor, is_end_BC: Tensor, length: int) -> None:
+    def _note_ended(self, found: Candidates, is_end_BC: Tensor, length: int) -> None:
         """Note ended candidates that beat the best so far of their sentence."""
+        # an end counts if it is within the beam: a beam of one is then a greedy search
+        total_BW, is_end_BW = found.total_BC[:, : self.beam], is_end_BC[:, : self.beam]
         # within a sentence all have the same length now, so the likeliest is the best
-        best_B, column_B = torch.where(is_end_BC, total_BC, NEVER).max(dim=1)
-        penalty = length_penalty(length, self.decoding.alpha)
-        for row, (total, column) in enumerate(zip(best_B.tolist(), column_B.tolist(), strict=True)):
-            sentence = self.sentence[row]
-            best = self.best[sentence]
-            if not self.is_open[row]:
-                continue
-            if total > NEVER and (best is None or total / penalty > best.score):
-                pieces = self.pieces_BWT[row, origin_BC[row, column]].tolist()
-                self.best[sentence] = Hypothesis(pieces, total / penalty)
+        total_B, column_B = torch.where(is_end_BW, total_BW, NEVER).max(dim=1)
+        score_B = total_B.double() / self.penalties[length]
+        rows = (score_B > self.score_B).nonzero()[:, 0]
+        self.score_B[rows] = score_B[rows]
+        sentences, scores = self.sentence_B[rows].tolist(), score_B[rows].tolist()
+        pieces = self.pieces_BWT[rows, found.origin_BC[rows, column_B[rows]]].tolist()
+        for sentence, *best in zip(sentences, pieces, scores, strict=True):
+            self.best[sentence] = Hypothesis(*best)
 
-    def _close(self, length: int) -> None:
-        """Close sentences whose best cannot be beaten, or whose outputs may not grow.
+    def _give_up(self, length: int) -> None:
+        """Give up hypotheses that cannot beat the best of their sentence, or may not grow.
 
         A hypothesis only loses probability as it grows, and the penalty is largest at the limit:
-        so no open one can end better than its probability now over the penalty then.
+        so it can end no better than its probability now over the penalty then. What would go on
+        from one that is given up stands below all others in the beam, so they do without it.
         """
-        for row, total in enumerate(self.total_BW[:, 0].tolist()):
-            sentence = self.sentence[row]
-            limit, best = self.limits[sentence], self.best[sentence]
-            bound = total / length_penalty(limit + 1, self.decoding.alpha)
-            may_grow = length <= limit and (best is None or best.score < bound)
-            self.is_open[row] = self.is_open[row] and may_grow
+        to_beat_B = self.score_B * self.largest_penalty_B
+        to_beat_B.masked_fill_(length > self.limit_B, 0.0)
+        self.total_BW.masked_fill_(~(self.total_BW > to_beat_B[:, None]), NEVER)
 
-    def _rows_to_keep(self) -> Tensor:
-        """All rows until a quarter are closed, then the open ones: copying has its price too."""
-        device = self.total_BW.device
-        kept = [row for row, is_open in enumerate(self.is_open) if is_open]
-        if 4 * len(kept) > 3 * len(self.is_open):
-            return torch.arange(len(self.is_open), device=device)
-        return torch.tensor(kept, dtype=torch.int64, device=device)
+    def _close(self) -> None:
+        """Drop sentences without hypotheses, some at once: copying the others has its price."""
+        rows = (self.total_BW[:, 0] > NEVER).nonzero()[:, 0]
+        if len(rows) > CLOSE_AT * len(self.sentence_B):
+            return
+        self.sentence_B, self.limit_B = self.sentence_B[rows], self.limit_B[rows]
+        self.least_limit = min(self.limit_B.tolist(), default=0)
+        self.largest_penalty_B = self.largest_penalty_B[rows]
+        self.score_B, self.total_BW = self.score_B[rows], self.total_BW[rows]
+        self.newest_BW, self.pieces_BWT = self.newest_BW[rows], self.pieces_BWT[rows]
+        self.prefixes.select(rows)

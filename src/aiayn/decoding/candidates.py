@@ -1,0 +1,93 @@
+"""The best next pieces of hypotheses: the vocabulary's part of a step of beam search.
+
+Most numbers of a step are logits. No more of them are sorted than can be among the best: those of
+the groups of neighbouring pieces whose largest are the largest. Shape suffixes as in
+model/transformer.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from aiayn.tokens.bpe import END, PAD, START
+
+NEVER = float("-inf")
+GROUP = 128  # neighbouring pieces
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The C best extensions of each sentence's hypotheses, best first: the log-probability of the
+    whole, which hypothesis is extended, and by which piece.
+    """
+
+    total_BC: Tensor
+    origin_BC: Tensor
+    piece_BC: Tensor
+
+
+class NextPieces:
+    """The pre-softmax transformation (section 3.4), and the best of what it gives.
+
+    Padding and the start symbol are no output.
+
+    Args:
+        embedding: (P, D), the matrix that input and output share.
+    """
+
+    def __init__(self, embedding: Tensor) -> None:
+        self.vocabulary = len(embedding)
+        padding = -self.vocabulary % GROUP
+        # transposed: few rows multiply it faster so
+        self.weight_DP = functional.pad(embedding, (0, 0, 0, padding)).t().contiguous()
+        self.groups = self.weight_DP.shape[1] // GROUP
+
+    def best(
+        self,
+        states_BWD: Tensor,
+        total_BW: Tensor,
+        number: int,
+        may_only_end_B: Tensor | None = None,
+    ) -> Candidates:
+        """The best extensions of W hypotheses of each of B sentences.
+
+        Args:
+            states_BWD: the decoder's output at the newest pieces.
+            total_BW: log-probabilities of the hypotheses. Where one is -infinity, no logits are
+                computed; one at least must not be.
+            number: of extensions of each sentence, at most W * P.
+            may_only_end_B: bool, sentences of which no hypothesis may go on.
+        """
+        beam = total_BW.shape[1]
+        total_F = total_BW.flatten()
+        live = (total_F > NEVER).nonzero()[:, 0]
+        logits_FP = (states_BWD.flatten(0, 1)[live] @ self.weight_DP).float()
+        logits_FP[:, PAD] = logits_FP[:, START] = NEVER
+        logits_FP[:, self.vocabulary :] = NEVER
+        torch.log_softmax(logits_FP, dim=1, out=logits_FP)
+        if may_only_end_B is not None:
+            end_F = logits_FP[:, END].clone()
+            logits_FP[may_only_end_B.repeat_interleave(beam)[live]] = NEVER
+            logits_FP[:, END] = end_F
+        grouped = logits_FP.view(len(live), self.groups, GROUP)
+        largest = logits_FP.new_full((len(total_F), self.groups), NEVER)
+        largest[live] = grouped.amax(2) + total_F[live, None]
+        # the `number` best lie in the `number` groups whose largest are the largest
+        bounds = largest.view(len(total_BW), beam * self.groups)
+        group_BC = bounds.topk(min(number, bounds.shape[1]), dim=1).indices
+        origin_BC = group_BC // self.groups
+        row_F = torch.zeros_like(total_F, dtype=torch.int64)  # of the logits
+        row_F[live] = torch.arange(len(live), device=live.device)
+        row_BC = row_F.view_as(total_BW).gather(1, origin_BC)
+        held = grouped[row_BC, group_BC % self.groups]
+        held += total_BW.gather(1, origin_BC)[:, :, None]
+        total_BC, place_BC = held.flatten(1).topk(number, dim=1)
+        piece_BC = (group_BC % self.groups * GROUP).gather(1, place_BC // GROUP)
+        piece_BC += place_BC % GROUP
+        # what is beyond the vocabulary may fill up the candidates, but has no embedding
+        piece_BC.clamp_(max=self.vocabulary - 1)
+        return Candidates(total_BC, origin_BC.gather(1, place_BC // GROUP), piece_BC)

@@ -1,0 +1,208 @@
+"""The decoder one position at a time: what `Transformer.states` computes, for prefixes that grow.
+
+Keys and values of earlier positions stay where they were first written: a beam that reorders its
+hypotheses moves none of them. It reorders the rows of a mask that says which of the positions
+written for a sentence are a hypothesis's own.
+
+Shape suffixes as in model/transformer.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from aiayn.compute.device import dtype_of_products
+from aiayn.model.attention import KeysValues
+from aiayn.model.layers import DecoderLayer
+from aiayn.model.transformer import Transformer
+
+NEVER = float("-inf")
+ROOM = 16  # pieces of a prefix by which the room for them grows
+
+
+@dataclass
+class Attended:
+    """Keys, transposed as their product with queries wants them, and values; room for more."""
+
+    keys_BHKS: Tensor
+    values_BHSV: Tensor
+
+    @classmethod
+    def of(cls, memory: KeysValues) -> Attended:
+        """The encoder's keys and values."""
+        return cls(memory.keys_BHSK.transpose(2, 3).contiguous(), memory.values_BHSV.contiguous())
+
+    @property
+    def room(self) -> int:
+        """For how many positions there is room, the written ones included."""
+        return self.keys_BHKS.shape[3]
+
+    def with_room(self, positions: int) -> Attended:
+        """The same, and room for as many positions behind it."""
+        more = positions - self.room
+        return Attended(
+            functional.pad(self.keys_BHKS, (0, more)),
+            functional.pad(self.values_BHSV, (0, 0, 0, more)),
+        )
+
+    def write(self, first: int, keys_BHWK: Tensor, values_BHWV: Tensor) -> None:
+        """Fill W positions, from the given one on."""
+        end = first + keys_BHWK.shape[2]
+        self.keys_BHKS[..., first:end] = keys_BHWK.transpose(2, 3)
+        self.values_BHSV[:, :, first:end] = values_BHWV
+
+    def select(self, sentences: Tensor) -> Attended:
+        """The given sentences alone, in the given order."""
+        return Attended(
+            self.keys_BHKS.index_select(0, sentences), self.values_BHSV.index_select(0, sentences)
+        )
+
+    def attend(self, queries_BHWK: Tensor, mask: Tensor) -> Tensor:
+        """softmax(Q K^T + mask) V over the positions that the mask has, shape (B, W, H * V).
+
+        Args:
+            queries_BHWK: already divided by sqrt(d_k).
+            mask: of shape (B, 1, 1 or W, S).
+        """
+        written = mask.shape[3]
+        scores_BHWS = (queries_BHWK @ self.keys_BHKS[..., :written]).add_(mask)
+        weights_BHWS = torch.softmax(scores_BHWS, dim=-1)
+        return (weights_BHWS @ self.values_BHSV[:, :, :written]).transpose(1, 2).flatten(2)
+
+
+@dataclass
+class Prefixes:
+    """W prefixes of each of B sentences, all of one length, as the decoder's layers see them.
+
+    Piece t of prefix w is written at position S = t W + w; which of them a prefix sees is in
+    `sees_B1WS`: 0 for those that are its own, else -infinity, to be added to scores. `source_B11S`
+    says the same of the source's positions, of which padding is not seen.
+    """
+
+    length: int
+    written: list[Attended]
+    sees_B1WS: Tensor
+    source: list[Attended]
+    source_B11S: Tensor
+
+    def reorder(self, origin_BW: Tensor) -> None:
+        """Prefix w now is what prefix `origin_BW[b, w]` was."""
+        rows_B1WS = origin_BW[:, None, :, None].expand(self.sees_B1WS.shape)
+        self.sees_B1WS = self.sees_B1WS.gather(2, rows_B1WS)
+
+    def select(self, sentences: Tensor) -> None:
+        """Keep the given sentences alone, in the given order."""
+        self.written = [attended.select(sentences) for attended in self.written]
+        self.source = [attended.select(sentences) for attended in self.source]
+        self.sees_B1WS = self.sees_B1WS.index_select(0, sentences)
+        self.source_B11S = self.source_B11S.index_select(0, sentences)
+
+
+class IncrementalDecoder:
+    """A model's decoder, ready to go step by step; several threads may share it.
+
+    Args:
+        model: in evaluation mode. Copies of its weights are used, so train it no further.
+    """
+
+    def __init__(self, model: Transformer) -> None:
+        self.model = model
+        self.layers = [_Layer(layer) for layer in model.decoder_layers]
+
+    def start(self, source_BS: Tensor, beam: int) -> Prefixes:
+        """Read the sources; `beam` empty prefixes for each.
+
+        Args:
+            source_BS: int64 piece ids, padded on the right.
+        """
+        memory = self.model.encode(source_BS)
+        rows = len(source_BS)
+        return Prefixes(
+            length=0,
+            written=[layer.empty(rows, ROOM * beam) for layer in self.layers],
+            sees_B1WS=self.model.embedding.new_empty(rows, 1, beam, 0),
+            source=[Attended.of(layer) for layer in memory.layers],
+            source_B11S=_added(memory.may_attend_B11S),
+        )
+
+    def step(self, newest_BW: Tensor, prefixes: Prefixes) -> Tensor:
+        """Append a piece to each prefix; the decoder's output (B, W, D) at it.
+
+        Args:
+            newest_BW: int64 piece ids; the start symbol at first.
+        """
+        rows, beam = newest_BW.shape
+        itself_B1WS = _added(torch.eye(beam, dtype=torch.bool, device=newest_BW.device))
+        prefixes.sees_B1WS = torch.cat(
+            (prefixes.sees_B1WS, itself_B1WS.expand(rows, 1, -1, -1)), dim=3
+        )
+        positions, room = prefixes.sees_B1WS.shape[3], prefixes.written[0].room
+        if positions > room:
+            room += ROOM * beam
+            prefixes.written = [attended.with_room(room) for attended in prefixes.written]
+        model = self.model
+        x_BWD: Tensor = functional.embedding(newest_BW, model.embedding) * model.scale
+        x_BWD += model.target_positions(prefixes.length, 1)
+        for layer, written, source in zip(
+            self.layers, prefixes.written, prefixes.source, strict=True
+        ):
+            x_BWD = layer.step(x_BWD, written, prefixes.sees_B1WS, source, prefixes.source_B11S)
+        prefixes.length += 1
+        return x_BWD
+
+
+class _Layer:
+    """A decoder layer: one matrix for the products of one input; queries are divided by sqrt(d_k)
+    by way of the matrix that makes them.
+    """
+
+    def __init__(self, layer: DecoderLayer) -> None:
+        self.layer = layer
+        own, source = layer.self_attention, layer.cross_attention
+        self.sizes = [len(linear.weight) for linear in (own.w_q, own.w_k, own.w_v)]
+        by = (own.h / len(own.w_q.weight)) ** 0.5  # 1 / sqrt(d_k)
+        self.w_qkv = torch.cat((own.w_q.weight * by, own.w_k.weight, own.w_v.weight))
+        self.w_q_source = source.w_q.weight * by
+
+    def empty(self, rows: int, positions: int) -> Attended:
+        """Room for positions, none of them written."""
+        _, keys, values = (size // self.layer.self_attention.h for size in self.sizes)
+        h, dtype = self.layer.self_attention.h, dtype_of_products(self.w_qkv)
+        return Attended(
+            self.w_qkv.new_empty(rows, h, keys, positions, dtype=dtype),
+            self.w_qkv.new_empty(rows, h, positions, values, dtype=dtype),
+        )
+
+    def step(
+        self,
+        x_BWD: Tensor,
+        written: Attended,
+        sees_B1WS: Tensor,
+        source: Attended,
+        source_B11S: Tensor,
+    ) -> Tensor:
+        """(B, W, D) to (B, W, D); keys and values of the newest positions are written."""
+        layer = self.layer
+        parts = functional.linear(x_BWD, self.w_qkv).split_with_sizes(self.sizes, dim=2)
+        queries, keys, values = (self._heads(part) for part in parts)
+        written.write(sees_B1WS.shape[3] - x_BWD.shape[1], keys, values)
+        y_BWD = layer.self_attention.w_o(written.attend(queries, sees_B1WS))
+        x_BWD = layer.self_attention_residual(x_BWD, y_BWD)
+        queries = self._heads(functional.linear(x_BWD, self.w_q_source))
+        y_BWD = layer.cross_attention.w_o(source.attend(queries, source_B11S))
+        x_BWD = layer.cross_attention_residual(x_BWD, y_BWD)
+        out: Tensor = layer.feed_forward_residual(x_BWD, layer.feed_forward(x_BWD))
+        return out
+
+    def _heads(self, x_BWD: Tensor) -> Tensor:
+        """(B, W, H * K) to (B, H, W, K)."""
+        return x_BWD.view(*x_BWD.shape[:2], self.layer.self_attention.h, -1).transpose(1, 2)
+
+
+def _added(may_attend: Tensor) -> Tensor:
+    """A mask to be added to scores: 0 where attention is allowed, else -infinity."""
+    return torch.zeros(may_attend.shape, device=may_attend.device).masked_fill_(~may_attend, NEVER)

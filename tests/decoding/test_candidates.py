@@ -1,0 +1,46 @@
+"""The best extensions against all of them, sorted."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from aiayn.decoding.candidates import GROUP, NEVER, NextPieces
+from aiayn.tokens.bpe import END, PAD, START
+
+BEAM, NUMBER, WIDTH = 3, 6, 8
+
+
+@pytest.mark.parametrize("vocabulary", [7, GROUP, 5 * GROUP + 1])
+def test_they_are_the_best_of_all(vocabulary: int) -> None:
+    torch.manual_seed(vocabulary)
+    embedding, states = torch.randn(vocabulary, WIDTH), torch.randn(4, BEAM, WIDTH)
+    total = -torch.rand(4, BEAM)
+    total[1, 1:] = NEVER  # has no other hypothesis
+    total[2, 0] = -50.0
+    only_end = torch.tensor([False, False, False, True])
+    found = NextPieces(embedding).best(states, total, NUMBER, only_end)
+    logits = states @ embedding.t()
+    logits[..., [PAD, START]] = NEVER
+    every = total[..., None] + logits.log_softmax(2)
+    every[3, :, :END] = every[3, :, END + 1 :] = NEVER
+    best = every.flatten(1).topk(NUMBER, dim=1)
+    torch.testing.assert_close(found.total_BC, best.values)
+    for row in range(4):
+        possible = int((best.values[row] > NEVER).sum())
+        assert possible == (BEAM if row == 3 else min(NUMBER, vocabulary - 2 if row == 1 else 99))
+        place = found.origin_BC[row] * vocabulary + found.piece_BC[row]
+        assert place[:possible].tolist() == best.indices[row, :possible].tolist()
+    assert found.piece_BC.max() < vocabulary, "all of them have an embedding"
+
+
+def test_logits_are_computed_for_live_hypotheses_alone() -> None:
+    """A hypothesis that is given up costs nothing: not even nonsense of it is seen."""
+    states = torch.randn(2, BEAM, WIDTH)
+    total = torch.tensor([[0.0, NEVER, NEVER], [-1.0, -2.0, NEVER]])
+    next_pieces = NextPieces(torch.randn(40, WIDTH))
+    expected = next_pieces.best(states, total, NUMBER)
+    states[total == NEVER] = float("nan")
+    found = next_pieces.best(states, total, NUMBER)
+    torch.testing.assert_close(found.total_BC, expected.total_BC)
+    assert torch.equal(found.piece_BC, expected.piece_BC)

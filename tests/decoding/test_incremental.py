@@ -1,0 +1,84 @@
+"""The decoder step by step against the model all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from aiayn.compute.device import Device
+from aiayn.config import Model
+from aiayn.decoding.incremental import ROOM, IncrementalDecoder, Prefixes
+from aiayn.model.transformer import Transformer
+
+Row = Callable[..., Model]
+LENGTH = ROOM + 5  # so that room is made once
+
+
+def seeded(row: Model) -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(row, 40, max_length=32).eval()
+
+
+def tokens(rows: int, length: int) -> Tensor:
+    generator = torch.Generator().manual_seed(rows * 100 + length)
+    return torch.randint(4, 40, (rows, length), generator=generator)
+
+
+@pytest.mark.parametrize(
+    "columns", [{}, {"d_k": 3, "d_v": 5}, {"h": 1}, {"positions": "learned"}], ids=str
+)
+def test_its_logits_are_the_models(tiny: Row, columns: dict[str, object]) -> None:
+    """With padded sources, several prefixes a sentence, and more room made on the way."""
+    model = seeded(tiny(**columns))
+    source, target = tokens(2, 6), tokens(6, LENGTH)
+    source[1, 4:] = 0
+    with torch.no_grad():
+        expected = model(source.repeat_interleave(3, dim=0), target)
+        decoder = IncrementalDecoder(model)
+        prefixes = decoder.start(source, 3)
+        for t in range(LENGTH):
+            logits = model.logits(decoder.step(target[:, t].view(2, 3), prefixes))
+            torch.testing.assert_close(logits.flatten(0, 1), expected[:, t], atol=1e-5, rtol=1e-5)
+
+
+def beam(decoder: IncrementalDecoder, source: Tensor, origins: Tensor, newest: Tensor) -> Prefixes:
+    """Prefixes after steps that each reorder: (steps, B, W) origins, as many pieces."""
+    prefixes = decoder.start(source, newest.shape[2])
+    for origin_BW, newest_BW in zip(origins, newest, strict=True):
+        decoder.step(newest_BW, prefixes)
+        prefixes.reorder(origin_BW)
+    return prefixes
+
+
+def test_prefixes_go_on_from_others_and_sentences_are_dropped(tiny: Row) -> None:
+    model = seeded(tiny())
+    source, newest = tokens(3, 6), tokens(LENGTH * 3, 4).view(LENGTH, 3, 4)
+    source[0, 3:] = 0
+    generator = torch.Generator().manual_seed(1)
+    origins = torch.randint(0, 4, (LENGTH, 3, 4), generator=generator)
+    kept = torch.tensor([2, 0])
+    with torch.no_grad():
+        decoder = IncrementalDecoder(model)
+        prefixes = beam(decoder, source, origins, newest)
+        prefixes.select(kept)
+        found = model.logits(decoder.step(tokens(2, 4), prefixes))
+        pieces = torch.empty(3, 4, 0, dtype=torch.int64)
+        for origin_BW, newest_BW in zip(origins, newest, strict=True):
+            grown = torch.cat((pieces, newest_BW[:, :, None]), dim=2)
+            pieces = grown.gather(1, origin_BW[:, :, None].expand_as(grown))
+        whole = torch.cat((pieces[kept], tokens(2, 4)[:, :, None]), dim=2).flatten(0, 1)
+        expected = model(source[kept].repeat_interleave(4, dim=0), whole)[:, -1]
+    torch.testing.assert_close(found.flatten(0, 1), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_the_cache_has_the_format_of_what_is_cached(tiny: Row) -> None:
+    """A float32 cache would take twice the memory, and be cast in each step."""
+    decoder = IncrementalDecoder(seeded(tiny()))
+    with torch.inference_mode(), Device(torch.device("cpu"), "bfloat16").autocast():
+        prefixes = decoder.start(tokens(1, 3), 2)
+        decoder.step(torch.tensor([[2, 2]]), prefixes)
+    for attended in (*prefixes.written, *prefixes.source):
+        assert {attended.keys_BHKS.dtype, attended.values_BHSV.dtype} == {torch.bfloat16}
