@@ -33,6 +33,7 @@ from aiayn.config import Decoding
 from aiayn.decoding.beam import beam_search, length_penalty
 from aiayn.decoding.weights import load_model
 from aiayn.errors import one_line_errors
+from aiayn.model.checkpoints import load_weights
 from aiayn.model.transformer import Transformer
 from aiayn.records import places
 from aiayn.records.text import read_lines
@@ -158,8 +159,9 @@ def main() -> None:
     given = vars(parser.parse_args())
     rounds = given.pop("rounds")
     work = Work(**given)
-    threads, contenders = work.threads, ["plain", "aiayn"]
-    if importlib.util.find_spec("ctranslate2"):
+    load_weights(places.averaged(places.model(work.run)))  # or one line says how to get them
+    row, threads, contenders = params.model_of(work.run), work.threads, ["plain", "aiayn"]
+    if importlib.util.find_spec("ctranslate2") and row.d_k == row.d_v == row.d_model // row.h:
         contenders += sorted({f"ctranslate2 {threads}x1", f"ctranslate2 1x{threads}"})
     context = multiprocessing.get_context("spawn")
     turns: dict[str, Connection] = {}
@@ -180,7 +182,7 @@ def main() -> None:
     for turn, worker in zip(turns.values(), workers, strict=True):
         turn.send(False)
         worker.join()
-    row, count = params.model_of(work.run), len(outputs["aiayn"])
+    count = len(outputs["aiayn"])
     print(
         f"{work.run}, {work.widen} times as wide: N {row.N}, d_model {row.d_model * work.widen}; "
     )
