@@ -101,8 +101,8 @@ def _batches(lengths: Sequence[int], beam: int) -> Iterator[list[int]]:
 def _in_threads(
     search: Callable[[list[int]], list[Hypothesis | None]], batches: list[list[int]], device: Device
 ) -> Iterator[list[Hypothesis | None]]:
-    """Search every batch; on a CPU as many at once as torch has threads, each by one of them: that
-    is faster than all threads together, and adds up in one order for any number of them.
+    """Search every batch; on a CPU as many at once as torch has threads, each by one of them: they
+    need not wait for each other in every product, and sums have one order for any number of them.
     """
     threads = torch.get_num_threads() if device.device.type == "cpu" else 1
     if threads == 1:
