@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro rehearse report table3 reproduction quick test lint format params code sync ui bench kills clean
+.PHONY: help repro report table3 reproduction verify rehearse quick test lint format params code sync ui bench kills clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,7 +42,10 @@ table3: $(READY) ## make table 3 alone, training first what it lacks
 # all text, and enough to go on elsewhere; weights, data and downloads are not
 KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports
 
-reproduction: TO = reproductions/$(shell sed -nE 's/^scale: ([A-Za-z0-9][A-Za-z0-9_.-]*)$$/\1/p' params.yaml)
+reproduction verify: TO = reproductions/$(shell sed -nE 's/^scale: ([A-Za-z0-9][A-Za-z0-9_.-]*)$$/\1/p' params.yaml)
+verify: $(READY) ## hold what was made here against reproductions/SCALE
+	@aiayn verify $(TO)
+
 reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
 	@test -n "$(notdir $(TO))" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
 	rm -rf $(TO).new && mkdir -p $(TO).new && cp -R $(wildcard $(KEPT)) $(TO).new

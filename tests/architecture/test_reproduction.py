@@ -40,3 +40,8 @@ def test_without_the_name_of_a_scale_nothing_is_touched(tmp_path: Path, params: 
     assert "params.yaml: names no scale. Compose it: make params.\n" in outcome.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["params.yaml", "reproductions"]
     assert kept.exists()
+
+
+def test_the_demos_is_of_the_demo_that_the_repository_shows() -> None:
+    for name in ("params.yaml", "dvc.lock"):
+        assert (ROOT / "reproductions/demo" / name).read_bytes() == (ROOT / name).read_bytes()

@@ -28,6 +28,7 @@ PROGRAMS = ("make", "aiayn", "dvc", "python", ".")
 NOT_RUN = {
     ". .venv/bin/activate": "a shell's own",
     "aiayn parse parsing.parser": "the tiny scale has no parser; tests/command runs one",
+    "aiayn verify": "test_verify.py runs it",
     "dvc exp apply": "needs an experiment",
     "dvc exp run": "the demo; test_repro.py runs one of the tiny scale",
     "dvc queue start": "leaves a process behind",
@@ -37,6 +38,7 @@ NOT_RUN = {
     "make params": "run in a clone of its own, below",
     "make repro": "the demo, minutes; the tiny scale has run by the same program",
     "make test": "is running",
+    "make verify": "test_verify.py runs what it does",
     "make ui": "a server; tests/browser starts it",
 }
 

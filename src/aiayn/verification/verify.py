@@ -67,7 +67,7 @@ def to_json(held: Verification) -> str:
 
 def to_html(held: Verification) -> str:
     """All of it, as one self-contained page."""
-    return render("page.html", FOLDER, held=held, figure=_figure, interval=_interval)
+    return render("page.html", FOLDER, held=held, figure=_figure, interval=_interval, shown=SHOWN)
 
 
 def to_lines(held: Verification) -> Iterator[str]:
