@@ -36,6 +36,7 @@ NOT_RUN = {
     "make bench": "minutes",
     "make kills": "minutes",
     "make params": "run in a clone of its own, below",
+    "make rehearse": "minutes; test_rehearsal.py rehearses the tiny scale",
     "make repro": "the demo, minutes; the tiny scale has run by the same program",
     "make test": "is running",
     "make verify": "test_verify.py runs what it does",
