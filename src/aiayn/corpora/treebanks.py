@@ -6,7 +6,8 @@ import io
 import os
 import tarfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -51,17 +52,18 @@ def treebank_trees(name: str, treebank: Treebank, files: Mapping[str, Path]) -> 
         listed = files[treebank.division] if treebank.division is not None else None
         is_tar = archive.name.endswith(TAR_ENDINGS)
         opened = (_tarred if is_tar else _zipped)(name, treebank, archive, listed)
-    for place, stream in opened:
-        try:
-            if place.endswith(".xml"):
-                yield from read_genia(whole(stream, place), place)
-            else:
-                yield from read_trees(_text_lines(stream, place), place)
-        except DAMAGE as error:
-            raise damaged(place, error) from error
+    with closing(opened):
+        for place, stream in opened:
+            try:
+                if place.endswith(".xml"):
+                    yield from read_genia(whole(stream, place), place)
+                else:
+                    yield from read_trees(_text_lines(stream, place), place)
+            except DAMAGE as error:
+                raise damaged(place, error) from error
 
 
-def _unpacked(name: str, treebank: Treebank) -> Iterator[File]:
+def _unpacked(name: str, treebank: Treebank) -> Generator[File, None, None]:
     variable = treebank.folder or ""
     expected = f"it must hold {', '.join(treebank.files)}"
     given = os.environ.get(variable)
@@ -81,7 +83,9 @@ def _unpacked(name: str, treebank: Treebank) -> Iterator[File]:
             yield str(paths[path]), file
 
 
-def _zipped(name: str, treebank: Treebank, archive: Path, listed: Path | None) -> Iterator[File]:
+def _zipped(
+    name: str, treebank: Treebank, archive: Path, listed: Path | None
+) -> Generator[File, None, None]:
     try:
         with zipfile.ZipFile(archive) as opened:
             members = _matched(name, treebank, sorted(opened.namelist()), str(archive))
@@ -93,7 +97,9 @@ def _zipped(name: str, treebank: Treebank, archive: Path, listed: Path | None) -
         raise damaged(str(archive), error) from error
 
 
-def _tarred(name: str, treebank: Treebank, archive: Path, listed: Path | None) -> Iterator[File]:
+def _tarred(
+    name: str, treebank: Treebank, archive: Path, listed: Path | None
+) -> Generator[File, None, None]:
     """A tar has no index: what matches is read into memory at once."""
     contents: dict[str, bytes] = {}
     try:
