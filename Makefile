@@ -82,9 +82,10 @@ ui: $(READY) ## browse the runs in MLflow (http://127.0.0.1:5000)
 	@echo "MLflow starts, which takes some seconds: http://127.0.0.1:5000 (ctrl-C ends it)"
 	@mlflow ui --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 
-bench: $(READY) ## speed: training against a plain loop, a trained run's decoding against its peers
+bench: $(READY) ## speed: training against a plain loop, a trained run's decoding, a corpus's stages
 	python benchmarks/training.py
 	python -m benchmarks.decoding
+	python -m benchmarks.corpora
 
 kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step: is the training lost?
 	python benchmarks/killed_repro.py

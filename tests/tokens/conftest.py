@@ -15,7 +15,7 @@ from aiayn.tokens.bpe import Bpe, train_bpe
 
 SOURCE = [
     "The quick brown fox jumps over the lazy dog.",
-    "A  dog sleeps\tin the sun .",
+    "A  dog sleeps\tin\x85 the sun .",
     "Two men are walking their dogs on the beach.",
     "the dog, the fox and the other dog",
 ]

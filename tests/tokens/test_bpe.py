@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import sentencepiece
@@ -104,7 +106,7 @@ def test_vocabulary_table(bpe: Bpe, model: Path) -> None:
     assert all(len(piece) == 2 for piece in pieces)
     assert [piece for piece, _ in pieces[:4]] == ["<pad>", "<unk>", "<s>", "</s>"]
     assert "▁the" in dict(pieces)
-    assert "\\t" in dict(pieces), "a tab is in the text, and must not break the table"
+    assert "\\x85" in dict(pieces), "to some the end of a line"
 
 
 def test_same_text_elsewhere_gives_the_same_bytes(text: Path, model: Path, tmp_path: Path) -> None:
@@ -118,15 +120,35 @@ def test_same_text_elsewhere_gives_the_same_bytes(text: Path, model: Path, tmp_p
         assert (tmp_path / "bpe" / name).read_bytes() == (model.parent / name).read_bytes()
 
 
-def test_a_huge_corpus_is_thinned_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ["aaa bbb ccc\n", "xyz\n", "xyz\n"] * 4
-    (tmp_path / "first").write_text("".join(lines[:5]))
-    (tmp_path / "second").write_text("".join(lines[5:]))
-    (tmp_path / "thinned").write_text("aaa bbb ccc\n" * 4)
-    spec = config.Bpe(vocabulary=265, normalization="identity")
-    train_bpe([tmp_path / "thinned"], tmp_path / "expected", spec)
-    monkeypatch.setattr(module, "MAX_LINES", 4)
-    train_bpe([tmp_path / "first", tmp_path / "second"], tmp_path / "got", spec)
+@pytest.mark.parametrize("normalization", ["identity", "nmt_nfkc"])
+def test_counted_words_decide_what_sentencepiece_makes_of_whole_lines(
+    text: Path, tmp_path: Path, normalization: Literal["identity", "nmt_nfkc"]
+) -> None:
+    files = [text / f"train.{side}" for side in ("source", "target")]
+    lines = [line.replace("\t", " ") for file in files for line in file.read_text().split("\n")]
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, model_type="bpe", vocab_size=380,
+        pad_id=PAD, unk_id=UNK, bos_id=START, eos_id=END, byte_fallback=True,
+        character_coverage=module.CHARACTER_COVERAGE, normalization_rule_name=normalization,
+        remove_extra_whitespaces=normalization != "identity", minloglevel=3,
+    )  # fmt: skip
+    train_bpe(files, tmp_path / "bpe", config.Bpe(vocabulary=380, normalization=normalization))
+    table = Bpe.from_bytes(model.getvalue()).table()
+    assert (tmp_path / "bpe/vocabulary.tsv").read_text() == table
+
+
+def test_of_too_many_words_the_rarest_are_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / "first", tmp_path / "second"]
+    files[0].write_text("aaa aaa bbb bbb xy\nxz\n")  # five words: the two met once go
+    files[1].write_text("aaa bbb ccc ccc ccc\n")
+    (tmp_path / "kept").write_text("aaa aaa aaa bbb bbb bbb ccc ccc ccc\n")
+    spec = config.Bpe(vocabulary=266, normalization="identity")
+    train_bpe([tmp_path / "kept"], tmp_path / "expected", spec)
+    monkeypatch.setattr(module, "MOST_DISTINCT", 3)
+    train_bpe(files, tmp_path / "got", spec)
     assert (tmp_path / "got/model.model").read_bytes() == (
         tmp_path / "expected/model.model"
     ).read_bytes()

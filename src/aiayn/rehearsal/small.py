@@ -26,6 +26,7 @@ STEPS = 3
 WORDS = 20  # of a made-up sentence
 TREE_SHAPES = 50
 HELD_OUT_PAIRS = 4
+EXTRA_LENGTH = 10  # an untrained model's search goes on to the last step
 TREEBANK = "AIAYN_REHEARSAL"  # names the folder of made-up trees
 COPIED = ("code", str(CONF), "pipeline", "src")
 NARROW = {"d_model": 16, "d_ff": 32, "d_k": 2, "d_v": 2}
@@ -44,7 +45,7 @@ def make_project(root: Path, folder: Path, scale: str | None) -> Config:
     """Write into `folder` a project whose graph is that of a scale, in small.
 
     True to the scale are its tasks, kinds, forms and rules of cleaning, sizes of vocabularies and
-    searches; the `chosen_runs` with their heads, dropout, smoothing and positions; and the recipe's
+    beams; the `chosen_runs` with their heads, dropout, smoothing and positions; and the recipe's
     micro-batches, warm-up and Adam.
 
     Args:
@@ -78,6 +79,9 @@ def make_project(root: Path, folder: Path, scale: str | None) -> Config:
     params["machine"]["threads"] = 1
     params["launcher"] = {"command": None}
     params["profiling"] |= PROFILING
+    for task in params["tasks"].values():
+        few_steps = min(task["decoding"]["extra_length"], EXTRA_LENGTH)
+        task["decoding"]["extra_length"] = few_steps
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
     config.load(path)
     return whole

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -17,9 +18,8 @@ from aiayn.records import places
 
 PAD, UNK, START, END = range(4)
 
-# sentencepiece holds its input in memory, about 0.5 kB a line with its word counts; pair counts
-# have long settled at this many lines
-MAX_LINES = 10_000_000
+# a word takes about 0.3 kB here and in sentencepiece; 36 million pairs have a few million words
+MOST_DISTINCT = 10_000_000
 # crawled text holds thousands of characters that hardly ever occur; their bytes do as well, and
 # leave the vocabulary to words
 CHARACTER_COVERAGE = 0.99999
@@ -34,7 +34,9 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
 
     Bytes without a piece of their own become byte pieces, so that no text is ever lost. The bytes
     of the model depend on the text, the spec and the version of sentencepiece alone, not on paths
-    or processors. Of more than `MAX_LINES` lines, every second, third... is read.
+    or processors. sentencepiece is given words with their counts: no piece reaches across a space,
+    so that they decide what whole lines would, in memory that grows with the words alone. A tab,
+    which parts a word from its count, is a space here, and left to its byte piece.
 
     Args:
         files: text of both languages, the target's last, UTF-8, one sentence a line.
@@ -47,11 +49,12 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
     Reference: Sennrich, Haddow and Birch 2016, as implemented by sentencepiece.
     """
     model = io.BytesIO()
-    stride = max(1, -(-_count_lines(files) // MAX_LINES))
+    counts = _count_words(files)
     try:
         sentencepiece.SentencePieceTrainer.train(
             # an iterator and a writer, because names of files would become part of the model
-            sentence_iterator=_every_nth_line(files, stride),
+            sentence_iterator=(b"%s\t%d" % counted for counted in counts.items()),
+            input_format="tsv",
             model_writer=model,
             model_type="bpe",
             vocab_size=spec.vocabulary,
@@ -161,26 +164,24 @@ class _Words(dict[str, tuple[int, ...]]):
         return ids
 
 
-def _count_lines(files: Sequence[Path]) -> int:
-    lines = 0
+def _count_words(files: Sequence[Path]) -> dict[bytes, int]:
+    """How often each word stands in the files. Of more than `MOST_DISTINCT`, those that have been
+    met least so far are forgotten (lossy counting, Manku and Motwani 2002)."""
+    counts: Counter[bytes] = Counter()
+    forgotten = 0
     for path in files:
         try:
             with path.open("rb") as file:
-                while block := file.read(1 << 20):
-                    lines += block.count(b"\n")
+                for line in file:
+                    counts.update(line.rstrip(b"\n").replace(b"\t", b" ").split(b" "))
+                    if len(counts) > MOST_DISTINCT:
+                        forgotten += 1
+                        met = {word: n for word, n in counts.items() if n > forgotten}
+                        counts = Counter(met)
         except FileNotFoundError as error:
             raise DataError(f"{path}: not there. Make it: dvc repro download") from error
-    return lines
-
-
-def _every_nth_line(files: Sequence[Path], stride: int) -> Iterator[bytes]:
-    number = 0
-    for path in files:
-        with path.open("rb") as file:
-            for line in file:
-                if number % stride == 0:
-                    yield line
-                number += 1
+    counts.pop(b"", None)
+    return counts
 
 
 def _words(path: Path) -> list[str]:
