@@ -9,7 +9,7 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.findings import statements
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import csv_text, latex, markdown
-from aiayn.report.sections import by_length, costs, learning_curves, model_figures
+from aiayn.report.sections import by_length, costs, learning_curves, model_figures, texts
 from aiayn.report.table_1 import layer_types
 from aiayn.report.table_2 import translation
 from aiayn.report.table_3 import variations
@@ -23,6 +23,7 @@ SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "table_3": variations.section,
     "table_4": parsing.section,
     "costs": costs.section,
+    "text": texts.section,
     "training": learning_curves.section,
     "model": model_figures.section,
     "length": by_length.section,
