@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction verify rehearse quick test lint format params code sync ui bench kills clean
+.PHONY: help repro report table3 reproduction verify rehearse quick test lint format params code sync ui bench kills slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,12 +20,12 @@ $(READY): pyproject.toml constraints.txt
 # stages side by side; without it as many as the cores carry (machine.threads each)
 JOBS ?=
 REPRO := aiayn repro $(if $(JOBS),--jobs $(JOBS))
-# the shell's own SCALE, as text: what stands in it is no part of a command
-export SCALE
-PARAMS := python -m aiayn.repro.params $(if $(SCALE),"$$SCALE")
+# the shell's own SCALE, LAUNCHER and GPUS, as text: what stands in them is no part of a command
+export SCALE LAUNCHER GPUS
+PARAMS := python -m aiayn.repro.params $(if $(SCALE),--scale="$$SCALE") $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS")
 
-repro: $(READY) ## run the whole graph with the parameters in force (another scale: make repro SCALE=multi30k)
-	@$(if $(SCALE),$(PARAMS))
+repro: $(READY) ## run the whole graph with the parameters in force (another scale: make repro SCALE=multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
+	@$(if $(SCALE)$(LAUNCHER)$(GPUS),$(PARAMS))
 	@$(REPRO)
 	@echo "The report is at $(CURDIR)/reports/index.html"
 
@@ -90,5 +90,8 @@ bench: $(READY) ## speed: training against a plain loop, a trained run's decodin
 kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step: is the training lost?
 	python benchmarks/killed_repro.py
 
+slurm: $(READY) ## the graph on a real SLURM of this machine's own: jobs requeued, out of time, left alone
+	python -m benchmarks.real_slurm
+
 clean: ## remove everything that the pipeline made, but the DVC cache and raw downloads
-	rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history circumstances illustrations scratch
+	rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history circumstances illustrations scratch logs

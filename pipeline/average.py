@@ -7,6 +7,7 @@ import argparse
 
 from aiayn import config
 from aiayn.errors import one_line_errors
+from aiayn.launcher import hand_over_single
 from aiayn.model.checkpoints import average, save_weights
 from aiayn.records import places
 
@@ -16,6 +17,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
     run = parser.parse_args().run
+    hand_over_single()
     config.load_for("average", run)
     folder = places.model(run)
     mean, weights = average(places.saved_checkpoints(places.checkpoints(folder)))

@@ -16,6 +16,7 @@ from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_model, parts, weights_in
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder
+from aiayn.launcher import hand_over_single
 from aiayn.records import circumstances, places
 from aiayn.records.circumstances import DecodeCircumstances
 from aiayn.records.text import read_lines, write_lines
@@ -27,6 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
     name = parser.parse_args().run
+    hand_over_single()
     params = config.load_for("decode", name)
     run, row = params.run(name), params.model_of(name)
     task, text = params.task(run.task), places.text(run.task)

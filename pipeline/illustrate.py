@@ -13,6 +13,7 @@ from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder
 from aiayn.illustrations.attention import head_statistics, sentence_maps
 from aiayn.illustrations.formulas import FORMULAS
+from aiayn.launcher import hand_over_single
 from aiayn.records import places
 from aiayn.records.illustrations import write_attention, write_table
 from aiayn.records.text import read_lines
@@ -24,6 +25,7 @@ PAIRS = 32  # for the means of each head; decoders read the references
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
+    hand_over_single()
     params = config.load_for("illustrate")
     name, sentence = params.illustrations.run, params.illustrations.sentence
     row, task = params.model_of(name), params.run(name).task

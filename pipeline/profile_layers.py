@@ -12,6 +12,7 @@ from tqdm import tqdm
 from aiayn import config
 from aiayn.compute.device import open_device
 from aiayn.errors import one_line_errors
+from aiayn.launcher import hand_over_single
 from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.profiling.layers import clock_layers, profile_layers
 from aiayn.records import circumstances, places
@@ -23,6 +24,7 @@ from aiayn.records.profiles import write_layers
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
+    hand_over_single()
     params = config.load_for("profile_layers")
     spec = params.profiling
     begun = time.perf_counter()

@@ -1,12 +1,14 @@
-"""What starts the processes of a training: torchrun, or nothing but the stage itself."""
+"""What starts the processes that compute: torchrun, a scheduler, or the stage itself alone."""
 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
+from pathlib import Path
 
+from aiayn import config
 from aiayn.config import Launcher
+from aiayn.config.machine import spelled_out
 from aiayn.errors import ConfigError
 
 # torchrun tells each process how many there are; ours tells of any other launcher
@@ -14,7 +16,8 @@ STARTED = ("WORLD_SIZE", "AIAYN_LAUNCHED")
 
 
 def hand_over(launcher: Launcher) -> None:
-    """Put the launcher into the place of this process, with the same script and arguments.
+    """Put the launcher's `command` into the place of this process, a training, with the same script
+    and arguments.
 
     It is the same process to whoever started it: signals reach the launcher, and its exit code is
     the stage's. Returns where there is no launcher, or it has already started this process.
@@ -22,16 +25,38 @@ def hand_over(launcher: Launcher) -> None:
     Raises:
         ConfigError: there is no such program.
     """
-    if launcher.command is None or any(name in os.environ for name in STARTED):
+    _exec("command", launcher.command, launcher.gpus, launcher.nodes)
+
+
+def hand_over_single() -> None:
+    """As `hand_over`, for a stage of one process: with `single` of params.yaml's launcher.
+
+    Raises:
+        ConfigError: there is no such program, or params.yaml is wrong.
+    """
+    launcher = config.load().launcher
+    gpus = None if launcher.gpus is None else min(launcher.gpus, 1)
+    _exec("single", launcher.single, gpus, 1)
+
+
+def _exec(key: str, command: str | None, gpus: int | None, nodes: int | None) -> None:
+    if command is None or any(name in os.environ for name in STARTED):
         return
-    program, *arguments = shlex.split(launcher.command)
-    os.environ["AIAYN_LAUNCHED"] = program
+    script, *arguments = sys.argv
+    # as DVC calls it, with or without DVC
+    stage = "@".join([Path(script).stem, *arguments[:1]])
+    known = {
+        "stage": stage, "scale": config.load().scale, "gpus": gpus, "nodes": nodes,
+        "folder": Path.cwd(), "python": sys.executable,
+    }  # fmt: skip
+    words = spelled_out(command, known)
+    os.environ["AIAYN_LAUNCHED"] = words[0]
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        os.execvp(program, [program, *arguments, *sys.argv])
+        os.execvp(words[0], [*words, *sys.argv])
     except OSError as error:
         raise ConfigError(
-            f"params.yaml: launcher.command starts {program!r}: {error.strerror}. "
-            "Install it, correct the command, or set launcher=python."
+            f"params.yaml: launcher.{key} starts {words[0]!r}: {error.strerror}. "
+            "Install it, correct the command, or set launcher=here."
         ) from error

@@ -97,7 +97,7 @@ def wmt14(clone: Any, shared: Callable[[str], Path]) -> Any:
         "catalogue.corpora.newstest2013.pairs=500",
         "catalogue.corpora.newstest2014-de-en.pairs=500",
         "tasks.en-de.bpe.vocabulary=4000",
-        "launcher=python",
+        "launcher=here",
         "training.batch_tokens=2048",
         "models.base.N=1",
         "models.base.d_model=32",

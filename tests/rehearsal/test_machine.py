@@ -65,9 +65,13 @@ def test_a_launcher_that_counts_on_more_gpus(
 ) -> None:
     monkeypatch.setattr(machine, "_gpus", lambda: 2)
     assert [*machine.missing_processors(wmt14, CPU, days=0.1)][-1] == (
-        "launcher.command starts 8 processes, and torch sees 2 GPUs. "
-        "Start as many as there are GPUs, or compose with launcher=python."
+        "launcher.gpus is 8, and torch sees 2 GPUs. "
+        "Set it to as many as there are, or compose with launcher=here."
     )
+    cluster = replace(wmt14, launcher=replace(wmt14.launcher, nodes=2, command="sh submit.sh"))
+    assert [*machine.missing_processors(cluster, CPU, days=0.1)] == []
+    gpu = Device(torch.device("cuda"), "bfloat16")
+    assert [machine.processes(params, gpu) for params in (wmt14, cluster)] == [2, 16]
     alone = replace(wmt14, launcher=Launcher(command=None))
     assert [*machine.missing_processors(alone, CPU, days=0.1)] == []
     nowhere = replace(wmt14, launcher=Launcher(command="no-such-program --fast"))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
+from aiayn import config
 from aiayn.errors import ConfigError
-from aiayn.repro.params import write_params
+from aiayn.repro.params import main, write_params
 
 ROOT = Path(__file__).parents[2]
 DEMO, TASKS = "conf/scale/demo.yaml", "conf/tasks/demo.yaml"
@@ -28,6 +30,46 @@ def project(tmp_path: Path) -> Path:
 def test_what_is_composed_is_the_scale(project: Path, scale: str | None) -> None:
     write_params(project, scale)
     assert yaml.safe_load((project / "params.yaml").read_text())["scale"] == (scale or "demo")
+
+
+def test_another_launcher(project: Path) -> None:
+    """Whatever the scale names; and another number of GPUs."""
+    write_params(project, "wmt14", "slurm", "4")
+    composed = yaml.safe_load((project / "params.yaml").read_text())
+    assert composed["launcher"]["command"].startswith("bash conf/launcher/scripts/slurm.sh {stage}")
+    assert composed["launcher"]["gpus"] == 4
+    assert composed["scale"] == "wmt14"
+
+
+def test_another_launcher_alone_keeps_the_scale_in_force(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    write_params(project, "multi30k")
+    monkeypatch.setattr("sys.argv", ["params", "--launcher=torchrun"])
+    main()
+    composed = yaml.safe_load((project / "params.yaml").read_text())
+    assert composed["scale"] == "multi30k"
+    assert composed["launcher"]["command"].startswith("torchrun ")
+
+
+def test_a_launcher_that_is_not_there(project: Path) -> None:
+    with pytest.raises(
+        ConfigError, match="conf/launcher/slrum.yaml: there is no such file. Did you"
+    ):
+        write_params(project, launcher="slrum")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "conf/launcher").glob("*.yaml")), ids=lambda p: p.stem
+)
+def test_every_launcher(project: Path, path: Path) -> None:
+    """Composed, validated, and each script that it names is there."""
+    write_params(project, launcher=path.stem)
+    launcher = config.load(project / "params.yaml").launcher
+    for command in (launcher.command, launcher.single):
+        for name in re.findall(r"conf/\S+", command or ""):
+            assert (ROOT / name).is_file()
 
 
 @pytest.mark.parametrize(

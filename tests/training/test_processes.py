@@ -40,11 +40,15 @@ def whole(train_together: Together, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.slow
 def test_the_number_of_processes_does_not_matter(train_together: Together, tmp_path: Path) -> None:
-    """Fifty steps of 4 micro-batches: the same losses to 1e-4, whoever computed which."""
+    """Fifty steps of 8 micro-batches: the same losses to 1e-4, whoever computed which; three
+    processes have three, three and two of them.
+    """
     # a rate at which rounding is not blown up: the order of summation is all that may differ
-    settings = {"learning_rate_scale": 0.2, "warmup_steps": 50, "validation_steps": 10}
+    settings = {
+        "learning_rate_scale": 0.2, "warmup_steps": 50, "validation_steps": 10, "micro_batches": 8,
+    }  # fmt: skip
     curves = []
-    for number in (1, 2, 4):
+    for number in (1, 2, 3, 4, 8):
         scratch = tmp_path / str(number)
         ended = train_together(scratch, number, columns={"steps": 50}, settings=settings)
         assert codes(ended) == [0] * number
@@ -53,9 +57,9 @@ def test_the_number_of_processes_does_not_matter(train_together: Together, tmp_p
             [(float(r["loss"]), float(r["dev_loss"] or 0), int(r["tokens"])) for r in rows]
         )
     assert len(curves[0]) == 25
-    for alone, two, four in zip(*curves, strict=True):
-        assert two == pytest.approx(alone, rel=1e-4)
-        assert four == pytest.approx(alone, rel=1e-4)
+    for alone, *others in zip(*curves, strict=True):
+        for shared in others:
+            assert shared == pytest.approx(alone, rel=1e-4)
     assert curves[0][-1][0] < 0.9 * curves[0][0][0]
 
 

@@ -4,9 +4,12 @@ it."""
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
+
+LOG = "AIAYN_LOG"  # in the environment of what writes into a log, where no bar is drawn
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,10 @@ def clock(seconds: float) -> str:
 
 
 def write(path: Path, progress: Progress | Fetching) -> None:
-    """Replace `path`. It need not survive a power cut, so this waits for no disk."""
+    """Replace `path`. It need not survive a power cut, so this waits for no disk. With LOG
+    in the environment it is printed too."""
+    if LOG in os.environ:
+        print(progress, flush=True)
     partial = path.with_name(f".{path.name}.partial")
     path.parent.mkdir(parents=True, exist_ok=True)
     partial.write_text(json.dumps(asdict(progress)) + "\n", encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +20,6 @@ from aiayn.errors import DataError
 from aiayn.records import places
 
 ASKED_AT_A_TIME = 8
-_PROCESSES = re.compile(r"--nproc[-_]per[-_]node[= ](\d+)")
 
 
 def used_corpora(params: Config) -> list[str]:
@@ -76,12 +74,13 @@ def missing_downloads(wanted: Sequence[Source]) -> list[str]:
 
 
 def processes(params: Config, device: Device) -> int:
-    """How many train at a time on this machine: those that the launcher starts, a GPU each."""
-    command = params.launcher.command or ""
-    asked = _PROCESSES.search(command)
-    if asked is None or device.device.type != "cuda":
+    """How many train at a time: those that the launcher starts, a GPU each."""
+    launcher = params.launcher
+    if device.device.type != "cuda" or not launcher.gpus:
         return 1
-    return max(1, min(int(asked[1]), _gpus()))
+    if launcher.nodes is not None:
+        return launcher.gpus * launcher.nodes
+    return max(1, min(launcher.gpus, _gpus()))
 
 
 def missing_processors(params: Config, device: Device, days: float) -> Iterator[str]:
@@ -98,11 +97,11 @@ def missing_processors(params: Config, device: Device, days: float) -> Iterator[
     program = shlex.split(command)[0]
     if shutil.which(program) is None:
         yield f"launcher.command starts {program!r}, which is not installed. Install it."
-    asked = _PROCESSES.search(command)
-    if asked and int(asked[1]) > gpus:
+    asked = params.launcher.gpus or 0
+    if params.launcher.nodes is None and asked > gpus:
         yield (
-            f"launcher.command starts {asked[1]} processes, and torch sees {gpus} GPUs. "
-            f"Start as many as there are GPUs, or compose with launcher=python."
+            f"launcher.gpus is {asked}, and torch sees {gpus} GPUs. "
+            "Set it to as many as there are, or compose with launcher=here."
         )
 
 

@@ -3,7 +3,7 @@ written. `make params` runs this file."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,25 +23,32 @@ ROOT = CONF / "config.yaml"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def write_params(root: Path, scale: str | None = None) -> None:
+def write_params(
+    root: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
+) -> None:
     """Write the parameters of a project; the former ones stay if anything is wrong.
 
     Args:
         root: the project's folder.
         scale: a file of conf/scale; None: the one that conf/config.yaml names.
+        launcher: a file of conf/launcher; None: the one that the scale names.
+        gpus: how many the launcher gives a training, on each machine; None: as many as it names.
     Raises:
         ConfigError: a file of conf/ cannot be read, asks for one that is not there, or sets what is
             no parameter; or the parameters contradict each other.
     """
-    if scale is not None:
-        named(scale, "scale")
+    overrides = {"scale": scale, "launcher": launcher, "launcher.gpus": gpus}
+    for key, name in overrides.items():
+        if name is not None:
+            named(name, key)
     given = {
         path.relative_to(root): _read(path, path.relative_to(root))
         for path in sorted((root / CONF).rglob("*.yaml"))
     }
     if ROOT not in given:
         raise ConfigError(f"{ROOT}: there is no such file. Run from the project's folder.")
-    content = _composed(root, given, [] if scale is None else [f"scale={scale}"])
+    asked = [f"{key}={name}" for key, name in overrides.items() if name is not None]
+    content = _composed(root, given, asked)
     try:
         config.parse(content)
     except ConfigError as error:
@@ -117,8 +124,15 @@ def _flat(data: Any) -> Iterable[str]:
 
 @one_line_errors
 def main() -> None:
-    """Compose the scale that the command line names, if it names one."""
-    write_params(Path(), *sys.argv[1:2])
+    """Compose the scale, the launcher and the number of GPUs that the command line names, as far as
+    it does: --scale, --launcher, --gpus. With another launcher alone, the scale in force stays."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("scale", "launcher", "gpus"):
+        parser.add_argument(f"--{name}")
+    asked = parser.parse_args()
+    if asked.scale is None and (asked.launcher or asked.gpus) and config.PARAMS.exists():
+        asked.scale = config.load().scale
+    write_params(Path(), **vars(asked))
 
 
 if __name__ == "__main__":

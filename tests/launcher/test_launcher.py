@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
+from aiayn import config
 from aiayn.config import Launcher
-from aiayn.launcher import hand_over
+from aiayn.launcher import hand_over, hand_over_single
 
+ROOT = Path(__file__).resolve().parents[2]
 STAGE = """
 import os, sys, time
 from aiayn.config import Launcher
@@ -21,7 +24,7 @@ from aiayn.launcher import hand_over
 
 @one_line_errors
 def main():
-    hand_over(Launcher(command=sys.argv[1]))
+    hand_over(Launcher(command=sys.argv[1], gpus=8))
     print("started", os.getpid(), sys.argv[1:], flush=True)
     if "wait" in sys.argv:
         time.sleep(60)
@@ -83,7 +86,55 @@ def test_a_program_that_is_not_there_is_one_line(stage: Path) -> None:
     assert (printed, process.returncode) == ("", 1)
     assert said == (
         "ConfigError: params.yaml: launcher.command starts 'torchrunn': No such file or directory. "
-        "Install it, correct the command, or set launcher=python.\n"
+        "Install it, correct the command, or set launcher=here.\n"
+    )
+
+
+def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stage of one process has a GPU at most, and a command of its own; a folder stays a word."""
+    (tmp_path / "a folder").mkdir()
+    monkeypatch.chdir(tmp_path / "a folder")
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    asked = "{stage} {scale} {gpus} {nodes} --in={folder} {{}}"
+    params["launcher"] = {
+        "command": f"many {asked}",
+        "single": f"one {asked}",
+        "gpus": 8,
+        "nodes": 2,
+    }
+    Path("params.yaml").write_text(yaml.safe_dump(params))
+    for name in ("WORLD_SIZE", "AIAYN_LAUNCHED"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(os, "environ", {**os.environ})
+    started: list[list[str]] = []
+    monkeypatch.setattr(os, "execvp", lambda program, words: started.append(words))
+    for argv, start in (
+        (
+            ["pipeline/train.py", "en-de.base", "--seed", "1"],
+            lambda: hand_over(config.load().launcher),
+        ),
+        (["pipeline/profile_layers.py"], hand_over_single),
+    ):
+        monkeypatch.setattr(sys, "argv", argv)
+        os.environ.pop("AIAYN_LAUNCHED", None)
+        start()
+    folder = f"--in={tmp_path}/a folder"
+    assert started == [
+        ["many", "train@en-de.base", "demo", "8", "2", folder, "{}",
+         "pipeline/train.py", "en-de.base", "--seed", "1"],
+        ["one", "profile_layers", "demo", "1", "1", folder, "{}", "pipeline/profile_layers.py"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "stage", sorted((ROOT / "pipeline").glob("*.py")), ids=lambda path: path.stem
+)
+def test_every_stage_that_opens_a_device_can_be_handed_over(stage: Path) -> None:
+    """average opens none, but a login node is no place for it either."""
+    text = stage.read_text()
+    starts = ("hand_over(whole.launcher)", "hand_over_single()")
+    assert any(start in text for start in starts) == (
+        "open_device(" in text or stage.stem == "average"
     )
 
 

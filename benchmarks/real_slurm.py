@@ -1,0 +1,292 @@
+"""The graph on a real SLURM, on this machine: the same bytes as without, whatever happens to a job?
+
+Starts munged, slurmctld and slurmd for one node, as the current user and in a temporary folder, and
+runs a copy of the project at a small scale: once with no launcher, then with LAUNCHER=slurm
+undisturbed; requeued in the middle of the training; with a time limit shorter than the training;
+with whoever waits for the jobs killed -9 and started again. Prints a line for each; exits with 1 if
+any ended with other bytes, or trained a step twice. Needs Debian's slurm-wlm and munge, or alike.
+
+--whole: instead, the whole demo graph as jobs, and the digests of its trainings beside dvc.lock's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from dvc.utils.hydra import compose_and_dump
+
+from aiayn.records import places
+from aiayn.records.circumstances import read_train
+from aiayn.records.lock import Lock
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "squeue")
+SBIN = os.pathsep + os.pathsep.join(("/usr/sbin", "/usr/local/sbin"))
+RUN, STEPS = "en-de.base", 400
+TRAIN = f"train@{RUN}"
+SMALL = (
+    # nothing is saved but at the end, or when a job is told to stop
+    f"models.base.steps={STEPS}", f"models.base.checkpoint_steps={STEPS}", "models.base.average=1",
+    "training.log_steps=10", "training.validation_steps=200",
+    "catalogue.corpora.demo-train.grammar.sentences=2000",
+    "catalogue.corpora.demo-dev.grammar.sentences=30",
+    "catalogue.corpora.demo-test.grammar.sentences=30",
+)  # fmt: skip
+CONFIGURATION = """
+ClusterName=here
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+# a requeued job waits until its credential has expired: not two minutes
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
+CredType=cred/munge
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldPort={ports[0]}
+SlurmdPort={ports[1]}
+ReturnToService=2
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+PartitionName=here Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[dict[str, str]]:
+    """A SLURM of one node, whose files are in a folder; what its users need in the environment."""
+    path = os.environ["PATH"] + SBIN
+    if missing := [name for name in PROGRAMS if shutil.which(name, path=path) is None]:
+        sys.exit(f"not installed: {', '.join(missing)}. On Debian: apt-get install slurm-wlm munge")
+    for name in ("state", "spool"):
+        (folder / name).mkdir()
+    key = folder / "munge.key"
+    key.touch(mode=0o600)
+    key.write_bytes(secrets.token_bytes(1024))
+    host = socket.gethostname().partition(".")[0]
+    (folder / "slurm.conf").write_text(
+        CONFIGURATION.format(
+            host=host, user=getpass.getuser(), folder=folder, ports=_free_ports(2),
+            cpus=os.cpu_count(),
+        )
+    )  # fmt: skip
+    environment = {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": path}
+    files = {name: f"{folder}/munge{name}" for name in (".socket", ".pid", ".log", ".seed")}
+    started: list[subprocess.Popen[bytes]] = []
+    for command in (
+        ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={files['.socket']}",
+         f"--pid-file={files['.pid']}", f"--log-file={files['.log']}",
+         f"--seed-file={files['.seed']}"],
+        ["slurmctld", "-D"],
+        ["slurmd", "-D"],
+    ):  # fmt: skip
+        with (folder / f"{command[0]}.said").open("wb") as said:
+            started.append(
+                subprocess.Popen(command, env=os.environ | environment, stdout=said, stderr=said)
+            )
+    try:
+        _until(lambda: "idle" in _said("sinfo", environment), started, 60)
+        yield environment
+    finally:
+        subprocess.run(["scancel", f"--user={getpass.getuser()}"], env=os.environ | environment)
+        for daemon in reversed(started):
+            daemon.terminate()
+            daemon.wait()
+
+
+def _free_ports(number: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    ports = [free.getsockname()[1] for free in sockets]
+    for free in sockets:
+        free.close()
+    return ports
+
+
+def _said(command: str, environment: dict[str, str]) -> str:
+    words, env = command.split(), os.environ | environment
+    return subprocess.run(words, env=env, capture_output=True, text=True).stdout
+
+
+def _until(
+    holds: Callable[[], object], alive: Sequence[subprocess.Popen[bytes]], seconds: float
+) -> None:
+    """Return when something holds; end where a process that should bring it about has ended."""
+    begun = time.monotonic()
+    while not holds():
+        if time.monotonic() - begun > seconds or any(one.poll() is not None for one in alive):
+            sys.exit("what was waited for did not come")
+        time.sleep(0.2)
+
+
+class Project:
+    """A copy of the project, whose graph runs with a launcher, or with none."""
+
+    def __init__(self, root: Path, overrides: Sequence[str], environment: dict[str, str]) -> None:
+        self.root, self.environment = root, environment
+        listed = subprocess.run(
+            ["git", "ls-files", "-coz", "--exclude-standard"],
+            cwd=REPOSITORY, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        for name in filter(None, listed.split("\0")):
+            if name != str(places.LOCK) and (REPOSITORY / name).is_file():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(REPOSITORY / name, root / name, follow_symlinks=False)
+        params, conf = str(root / "params.yaml"), str(root / "conf")
+        compose_and_dump(params, conf, None, "config", "", list(overrides))
+        subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+
+    def start(self, *targets: str, jobs: int = 1, **more: str) -> subprocess.Popen[bytes]:
+        """`aiayn repro` of some stages and what they need."""
+        path = self.environment.get("PATH", os.environ["PATH"])
+        ours = {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{path}",
+            "PYTHONPATH": str(self.root / "src"),
+        }  # fmt: skip
+        environment = os.environ | self.environment | ours | more
+        with (self.root / "said.txt").open("ab") as said:
+            return subprocess.Popen(
+                ["aiayn", "repro", "--jobs", str(jobs), *targets],
+                cwd=self.root, stdout=said, stderr=said, env=environment,
+            )  # fmt: skip
+
+    def finish(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for its end, which must be a good one."""
+        if process.wait():
+            sys.exit(f"the graph failed:\n{(self.root / 'said.txt').read_text()}")
+
+    def log(self) -> str:
+        """What all jobs of the training have said, the first first."""
+        files = (self.root / "logs").glob(f"{TRAIN}.*.log")
+        return "".join(
+            file.read_text() for file in sorted(files, key=lambda f: int(f.name.split(".")[-2]))
+        )
+
+    def steps(self) -> list[int]:
+        """The step of each line of history that a job's log tells of."""
+        return [int(step) for step in re.findall(r"^step ([\d,]+) of", self.log(), re.M)]
+
+    def outputs(self) -> dict[str, str]:
+        """Digest of everything that was made of the run, circumstances apart."""
+        folders = (places.model(RUN), places.outputs(RUN))
+        files = [file for folder in folders for file in sorted((self.root / folder).rglob("*"))]
+        files += [self.root / places.history(RUN), self.root / places.scores(RUN)]
+        return {
+            str(file.relative_to(self.root)): hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in files
+            if file.is_file()
+        }
+
+
+def requeued(project: Project) -> None:
+    """An administrator, a preemption or a failing node sends the job back into the queue."""
+    graph = project.start(TRAIN)
+    _until(lambda: len(project.steps()) > 3, [graph], 600)
+    (job,) = _said("squeue --noheader --format=%i", project.environment).split()
+    subprocess.run(["scontrol", "requeue", job], check=True, env=os.environ | project.environment)
+    project.finish(graph)
+
+
+def limited(project: Project) -> None:
+    """The limit is told some 10 to 40 seconds after each start: SLURM looks every half a minute."""
+    graph = project.start(TRAIN, SBATCH_TIMELIMIT="1", SBATCH_SIGNAL="B:USR1@50")
+    project.finish(graph)
+
+
+def orphaned(project: Project) -> None:
+    """The login node goes down while the job trains; then the same command again."""
+    graph = project.start(TRAIN)
+    _until(lambda: len(project.steps()) > 3, [graph], 600)
+    for process in [*_started_by(graph.pid), graph.pid]:
+        os.kill(process, signal.SIGKILL)
+    graph.wait()
+    project.finish(project.start(TRAIN))
+
+
+def _started_by(pid: int) -> list[int]:
+    """Processes that a process started, and those that they did; SLURM's jobs are none of them."""
+    pairs = [line.split() for line in _said("ps -eo pid=,ppid=", {}).splitlines()]
+    own = [int(child) for child, parent in pairs if int(parent) == pid]
+    return [*own, *(below for child in own for below in _started_by(child))]
+
+
+def small(folder: Path, environment: dict[str, str]) -> bool:
+    """Every disturbance; whether all came out well."""
+    here = Project(folder / "here", (*SMALL, "launcher=here"), {})
+    here.finish(here.start(f"score@{RUN}"))
+    wanted, well = here.outputs(), True
+    slurm = (*SMALL, "launcher=slurm", "launcher.gpus=0")
+    for disturb in (None, requeued, limited, orphaned):
+        name = disturb.__name__ if disturb else "undisturbed"
+        project = Project(folder / name, slurm, environment)
+        if disturb:
+            project.finish(project.start(f"encode@{RUN.partition('.')[0]}"))
+            disturb(project)
+        project.finish(project.start(f"score@{RUN}"))
+        steps, starts = project.steps(), len(re.findall(r", start \d+: ", project.log()))
+        is_same = project.outputs() == wanted
+        never_twice = steps == sorted({*steps}) and steps[-1] == STEPS
+        trained = read_train(project.root / places.train_circumstances(RUN))
+        facts = {
+            "what": name, "same_bytes": is_same, "no_step_twice": never_twice,
+            "starts_of_jobs": starts, "starts_of_the_training": trained.starts,
+        }  # fmt: skip
+        print(json.dumps(facts), flush=True)
+        well &= is_same and never_twice and (disturb is None) == (starts == 1)
+    return well
+
+
+def whole(folder: Path, environment: dict[str, str]) -> bool:
+    """The demo graph; whether dvc.lock's trainings come out with the digests that it has."""
+    project = Project(folder / "demo", ("launcher=slurm", "launcher.gpus=0"), environment)
+    project.finish(project.start(jobs=2 * (os.cpu_count() or 1)))
+    ours, theirs = (Lock(root / places.LOCK) for root in (project.root, REPOSITORY))
+    runs = [path.stem for path in sorted((project.root / places.HISTORIES).glob("*.csv"))]
+    places_of = [place for run in runs for place in _made_by_training(run)]
+    same = [place for place in places_of if ours.out(place) == theirs.out(place)]
+    print(f"{len(same)} of {len(places_of)} outputs of {len(runs)} trainings as in dvc.lock")
+    return len(same) == len(places_of)
+
+
+def _made_by_training(run: str) -> list[str]:
+    return [
+        places.checkpoints(places.model(run)).as_posix(),
+        places.history(run).as_posix(),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--whole", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "cluster").mkdir()
+        with cluster(folder / "cluster") as environment:
+            well = (whole if arguments.whole else small)(folder, environment)
+    sys.exit(not well)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Two machines of two processes each, as torchrun joins them by a rendezvous; here both are this one."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aiayn.records import places
+
+TESTS = Path(__file__).resolve().parents[1]
+STEPS, SAVED, KILLED = 30, 10, 15
+
+# a small training; told to, the second machine dies after a step: torchrun's agent and what it started
+TRAIN = f"""
+import importlib.util, os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+import torch
+from aiayn.compute.device import Device
+from aiayn.compute.processes import join_processes
+from aiayn.errors import one_line_errors
+from aiayn.training.job import Job
+from aiayn.training.loop import fit
+from aiayn.training.trainer import Trainer
+
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+top, here = load("top", {str(TESTS / "conftest.py")!r}), load("here", {str(TESTS / "training/conftest.py")!r})
+torch.set_num_threads(1)
+
+@one_line_errors
+def main():
+    with join_processes("cpu") as processes:
+        model = replace(top.TINY, steps={STEPS}, checkpoint_steps={SAVED})
+        job, device = Job("en-de.tiny", model, here.SETTINGS, 1, "tokens"), Device(torch.device("cpu"), "float32")
+        arrays = here.random_arrays(200), here.random_arrays(20, 1)
+        trainer = Trainer(job, *arrays, device, processes)
+        step = trainer.step
+        def dying_step():
+            step()
+            if "dies" in sys.argv and trainer.step_number == {KILLED} and processes.rank in (2, 3):
+                if processes.rank == 3:
+                    os.kill(os.getppid(), signal.SIGKILL)
+                os.kill(os.getpid(), signal.SIGKILL)
+        trainer.step = dying_step
+        fit(trainer, Path("scratch"))
+
+main()
+"""
+
+End = tuple[int, str]
+
+
+@pytest.fixture
+def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[End]]:
+    """Train on both machines; how the agent of each ended, and what was said there."""
+    (tmp_path / "train.py").write_text(TRAIN)
+    monkeypatch.chdir(tmp_path)
+
+    def train(*arguments: str) -> list[End]:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        agents = [
+            subprocess.Popen(
+                [sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=2",
+                 "--max-restarts=0", "--rdzv-backend=c10d", f"--rdzv-endpoint=127.0.0.1:{port}",
+                 "train.py", *arguments],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            )
+            for _ in range(2)
+        ]  # fmt: skip
+        ends = []
+        for agent in agents:
+            _, said = agent.communicate(timeout=300)
+            ends.append((agent.returncode, said))
+        return ends
+
+    return train
+
+
+def made() -> dict[str, str]:
+    """Digest of each checkpoint."""
+    files = places.saved_checkpoints(Path("scratch"))
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.slow
+def test_a_machine_dies_and_both_go_on_with_the_same_bits(both: Callable[..., list[End]]) -> None:
+    ends = both()
+    assert [code for code, _ in ends] == [0, 0], ends
+    whole = made()
+    assert [*whole] == ["step-0000020.safetensors", "step-0000030.safetensors"]
+    for file in Path("scratch").iterdir():
+        file.unlink()
+    ends = both("dies")
+    (left,) = (said for code, said in ends if code == 1)
+    assert sorted(code for code, _ in ends) == [-9, 1]
+    lines = [line for line in left.splitlines() if line.startswith("TrainingError: ")]
+    assert len(lines) == 2  # one of each process
+    assert all(" of 4 lost another one, which tells why where it ended (" in line for line in lines)
+    assert [path.name for path in places.saved_checkpoints(Path("scratch"))] == [
+        "step-0000010.safetensors"
+    ]
+    ends = both()
+    assert [code for code, _ in ends] == [0, 0], ends
+    assert made() == whole
