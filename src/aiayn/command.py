@@ -125,7 +125,7 @@ def _print(lines: Iterable[str]) -> None:
 
 def _translate(parsed: argparse.Namespace) -> list[str]:
     params = config.load()
-    if params.task_of(parsed.run).kind != "translation":
+    if params.task_of(parsed.run).kind == "parsing":
         raise ConfigError(f"{parsed.run} does not translate, it parses: aiayn parse {parsed.run}")
     sentences = _sentences(parsed.text, parsed.input)
     text = params.task_of(parsed.run).text

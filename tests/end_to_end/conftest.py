@@ -189,6 +189,12 @@ def project_in() -> Callable[[Path], Project]:
     return Project
 
 
+@pytest.fixture(scope="session")
+def copy_of() -> Callable[[Path], Project]:
+    """Fills an empty folder with the project before anything ran."""
+    return _copy
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Project:
     """The project before anything ran."""

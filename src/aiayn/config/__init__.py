@@ -10,7 +10,15 @@ from typing import Any
 
 import yaml
 
-from aiayn.config.corpora import Catalogue, Corpus, Download, Grammar, Side, Treebank
+from aiayn.config.corpora import (
+    Catalogue,
+    Corpus,
+    Download,
+    Grammar,
+    Sequences,
+    Side,
+    Treebank,
+)
 from aiayn.config.given import given
 from aiayn.config.machine import Launcher, Machine
 from aiayn.config.model import Model, spelled_out
@@ -40,6 +48,7 @@ __all__ = [
     "Model",
     "Profiling",
     "Run",
+    "Sequences",
     "Side",
     "Task",
     "Text",

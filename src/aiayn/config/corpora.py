@@ -1,7 +1,8 @@
-"""Where text can come from: downloads, the project's own grammar, treebanks."""
+"""Where text can come from: downloads, the project's own grammar, treebanks, random sequences."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from urllib.parse import urlsplit
 
 from aiayn.config.rules import known, named, positive, require
 
+MOST_SYMBOLS = 26  # letters
+SPARE = 64  # so many times the sequences drawn must there be: a split has a sixteenth of them
 CHECKSUM = re.compile(r"sha256:[0-9a-fA-F]{64}|md5:[0-9a-fA-F]{32}")
 
 
@@ -76,6 +79,40 @@ class Grammar:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sequences:
+    """`number` random sequences of `shortest` to `longest` symbols, of which there are `symbols`,
+    drawn from a `seed`; no two `split`s share a sequence, whatever their seeds and lengths."""
+
+    split: Literal["train", "dev", "test"]
+    number: int
+    symbols: int
+    shortest: int
+    longest: int
+    seed: int
+
+    def check(self, key: str) -> None:
+        """Raises ConfigError where there are not as many different sequences."""
+        positive(f"{key}.number", self.number)
+        require(
+            2 <= self.symbols <= MOST_SYMBOLS,
+            f"{key}.symbols",
+            f"is {self.symbols}; it must be from 2 to {MOST_SYMBOLS}, the letters",
+        )
+        require(
+            1 <= self.shortest <= self.longest,
+            f"{key}.shortest",
+            f"is {self.shortest}; it must be from 1 to longest, {self.longest}",
+        )
+        require(
+            self.longest * math.log(self.symbols) >= math.log(SPARE * self.number),
+            f"{key}.number",
+            f"is {self.number}, too many: of {self.symbols} symbols there are {self.symbols}^"
+            f"{self.longest} sequences of length {self.longest}, and {SPARE} times as many as are "
+            "drawn are needed",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Treebank:
     """Trees: those of `files` in a downloaded zip or tar archive, or in a folder of the user's.
 
@@ -104,20 +141,21 @@ class Treebank:
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
     """Parallel text: `sides` by language from downloads, or a `grammar` that makes every side; or
-    the trees of a `treebank`. `pairs` tells how many there must be."""
+    the trees of a `treebank`; or `sequences` to be copied. `pairs` tells how many there must be."""
 
     sides: Mapping[str, Side] | None = None
     grammar: Grammar | None = None
     treebank: Treebank | None = None
+    sequences: Sequences | None = None
     pairs: int | None = None
 
     def check(self, key: str, downloads: Mapping[str, Download]) -> None:
         """Raises ConfigError unless the corpus comes from one kind of place, and that exists."""
-        kinds = (self.sides, self.grammar, self.treebank)
+        kinds = (self.sides, self.grammar, self.treebank, self.sequences)
         require(
             sum(kind is not None for kind in kinds) == 1,
             key,
-            "needs sides, a grammar or a treebank",
+            "needs sides, a grammar, a treebank or sequences",
         )
         positive(f"{key}.pairs", self.pairs)
         if self.grammar is not None:
@@ -127,6 +165,8 @@ class Corpus:
             known(side.download, downloads, f"{key}.sides.{language}", "download")
         if self.treebank is not None:
             self.treebank.check(f"{key}.treebank", downloads)
+        if self.sequences is not None:
+            self.sequences.check(f"{key}.sequences")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,7 +66,12 @@ class Text:
             f"{key}.leaves",
             "is needed for parsing: tags or dummy" if parses else f"is for parsing, not {kind}",
         )
-        require(self.form is None or not parses, f"{key}.form", "is for translation, not parsing")
+        copies = kind == "copying"
+        require(
+            self.form is None or kind == "translation",
+            f"{key}.form",
+            f"is for translation, not {kind}",
+        )
         require("test" in self.tests, f"{key}.tests", "needs a set named test")
         for name in self.tests:
             named(name, f"{key}.tests")
@@ -83,6 +88,13 @@ class Text:
             require(
                 corpus.treebank is None or parses, key, f"reads {name}, whose trees are for parsing"
             )
+            require(
+                copies == (corpus.sequences is not None),
+                key,
+                f"needs sequences; {name} has none"
+                if copies
+                else f"reads {name}, whose sequences are for copying",
+            )
             for language in (self.source, self.target):
                 if corpus.sides is not None:
                     known(language, corpus.sides, key, f"language of {name}")
@@ -95,7 +107,7 @@ class Bpe:
     """The joint source-and-target vocabulary (section 5.1).
 
     `vocabulary` counts its pieces, `normalization` is sentencepiece's rule. With `symbols: target`,
-    each word of the target is one piece: brackets and labels of trees.
+    each word of the target is one piece: brackets and labels of trees, symbols of sequences.
     """
 
     symbols: Literal["target"] | None = None
@@ -129,10 +141,11 @@ class Task:
     """Sentence in, sentence out.
 
     `kind` tells what the output is, and thereby how it is scored: a sentence of another language by
-    BLEU and chrF, or a linearized tree (section 6.3) by bracket F1.
+    BLEU and chrF, a linearized tree (section 6.3) by bracket F1, the input once more by how many
+    are exactly that.
     """
 
-    kind: Literal["translation", "parsing"]
+    kind: Literal["translation", "parsing", "copying"]
     text: Text
     bpe: Bpe
     decoding: Decoding

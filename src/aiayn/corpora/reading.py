@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aiayn.config import Corpus, Side
 from aiayn.corpora.archives import describe, lines
+from aiayn.corpora.copying import sequences
 from aiayn.corpora.treebanks import treebank_trees
 from aiayn.errors import DataError
 from aiayn.trees.linear import Leaves, linearize
@@ -18,8 +19,8 @@ from aiayn.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Parallel:
-    """Two languages of a corpus, or its trees and their words; `files` has a local path for each
-    of its downloads, `leaves` is there for trees."""
+    """Two languages of a corpus, its trees and their words, or its sequences twice; `files` has a
+    local path for each of its downloads, `leaves` is there for trees."""
 
     name: str
     corpus: Corpus
@@ -31,6 +32,8 @@ class Parallel:
         """How messages name the file or archive member that holds a language."""
         if self.corpus.treebank is not None:
             return f"the treebank {self.name}"
+        if self.corpus.sequences is not None:
+            return f"the sequences {self.name}"
         if self.corpus.sides is None:
             return f"the grammar's {language}"
         side = self.corpus.sides[language]
@@ -81,6 +84,10 @@ class Parallel:
             yield " ".join(tree.words).encode(), linearize(tree, leaves).encode()
 
     def _made(self) -> Iterator[tuple[bytes, bytes]]:
+        if self.corpus.sequences is not None:
+            for sequence in sequences(self.corpus.sequences):
+                yield sequence.encode(), sequence.encode()
+            return
         from aiayn.corpora.grammar import sentences  # real corpora need no lexicon
 
         assert self.corpus.grammar is not None

@@ -16,7 +16,7 @@ from aiayn.records.text import Part, Split
 
 FORMAT = 2
 DECIMALS = 2
-HEADLINES = ("bleu", "lowercased_bleu", "bracket_f1")
+HEADLINES = ("bleu", "lowercased_bleu", "bracket_f1", "accuracy")
 
 
 @dataclass(frozen=True, kw_only=True)

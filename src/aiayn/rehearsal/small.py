@@ -68,7 +68,7 @@ def make_project(root: Path, folder: Path, scale: str | None) -> Config:
     params = yaml.safe_load(path.read_bytes())
     runs = chosen_runs(whole)
     params["runs"] = {name: params["runs"][name] for name in runs}
-    params["catalogue"] = _made_up_text(whole.tasks, params["tasks"], folder)
+    params["catalogue"] = _made_up_text(whole.tasks, params, folder)
     for row in params["models"].values():
         few = {"N": min(row["N"], 2), "average": min(row["average"], STEPS)}
         row |= few | NARROW | {"steps": STEPS, "checkpoint_steps": 1}
@@ -143,11 +143,15 @@ def _made_up_text(
     tasks: Mapping[str, Task], params: Mapping[str, Any], folder: Path
 ) -> dict[str, Any]:
     """Write text for every split of every task, name it in the tasks' parameters, and return the
-    catalogue of it."""
+    catalogue of it. Random sequences are made up as they are."""
     downloads: dict[str, Any] = {}
     corpora: dict[str, Any] = {}
     for name, task in tasks.items():
-        text = params[name]["text"]
+        text = params["tasks"][name]["text"]
+        if task.kind == "copying":
+            drawn = (*task.text.train, task.text.dev, *task.text.tests.values())
+            corpora |= {corpus: params["catalogue"]["corpora"][corpus] for corpus in drawn}
+            continue
         words = _words(task.bpe.vocabulary, seed=name)
         enough = -(-len(words) // WORDS)
         splits = {"train": enough, **dict.fromkeys(task.text.splits, HELD_OUT_PAIRS)}

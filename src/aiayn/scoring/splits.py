@@ -8,6 +8,7 @@ from aiayn.config import Task
 from aiayn.errors import DataError
 from aiayn.records import places
 from aiayn.records.scores import SplitScores
+from aiayn.scoring.accuracy import accuracy
 from aiayn.scoring.bleu import score_split
 from aiayn.scoring.brackets import score_brackets
 from aiayn.scoring.references import read_hypotheses, read_references
@@ -26,13 +27,16 @@ def score_task_split(task: Task, split: str, text: Path, outputs: Path) -> Split
     references = read_references(text, split, side)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
     if task.kind == "parsing":
-        found = score_brackets(hypotheses, _trees(references.path, references.sentences))
+        brackets = score_brackets(hypotheses, _trees(references.path, references.sentences))
         return SplitScores(
             test_set=references.test_set,
-            scores=found.scores,
-            counts=found.counts,
-            lengths=found.lengths,
+            scores=brackets.scores,
+            counts=brackets.counts,
+            lengths=brackets.lengths,
         )
+    if task.kind == "copying":
+        found = accuracy(hypotheses, references.sentences)
+        return SplitScores(test_set=references.test_set, scores={"accuracy": found})
     return SplitScores(
         test_set=references.test_set,
         scores=score_split(hypotheses, references.sentences, task.text.target, references.form),

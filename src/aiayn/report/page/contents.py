@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from aiayn.errors import ConfigError
+from aiayn.report.beyond import beyond
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings import statements
 from aiayn.report.parts.section import Section
@@ -27,6 +28,7 @@ SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "training": learning_curves.section,
     "model": model_figures.section,
     "length": by_length.section,
+    "beyond": beyond.section,
 }
 
 

@@ -1,0 +1,1 @@
+../../src/aiayn/corpora/copying.py

@@ -1,0 +1,1 @@
+../../src/aiayn/scoring/accuracy.py

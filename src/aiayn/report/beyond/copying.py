@@ -1,0 +1,185 @@
+"""Sequences copied: how many exactly, at lengths that training had and at longer ones."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from aiayn.config import Config
+from aiayn.errors import DataError
+from aiayn.records import places
+from aiayn.records.scores import Score, SplitScores
+from aiayn.records.text import read_lines
+from aiayn.report.beyond.part import FIELDS, Part
+from aiayn.report.evidence import Evidence, runs_of
+from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
+from aiayn.report.parts.section import Figure
+from aiayn.report.parts.tables import Cell, Row, Table
+
+Counts = Mapping[int, tuple[int, int]]  # by length, how many sequences were copied, of how many
+
+NOTE = (
+    "The input is to be written once more; copied are outputs that equal it to the last symbol, "
+    "beside them the exact 95 % interval (Clopper and Pearson). No sequence of a set is one of "
+    "training. Dev by the last checkpoint, test sets by the mean of the last ones."
+)
+EXTRAPOLATION = (
+    "The paper chose sinusoids because they “may allow the model to extrapolate to sequence "
+    "lengths longer than the ones encountered during training” (section 3.5). Lengths beyond the "
+    "dotted line were not encountered; learned positions have no trained vector there."
+)
+
+
+def part(evidence: Evidence) -> Part:
+    """A table of all runs that copy, and a figure for each task.
+
+    Raises:
+        DataError: texts and outputs of a run do not belong together.
+    """
+    config, scores = evidence.config, evidence.scores
+    tasks = [name for name, task in config.tasks.items() if task.kind == "copying"]
+    copied = {run: scores[run] for task in tasks for run in runs_of(config, task)}
+    if not copied:
+        return Part()
+    return Part(
+        tables=(_table(config, copied),),
+        figures=tuple(
+            figure for task in tasks for figure in _by_length(config, task, evidence.root)
+        ),
+        records=tuple(_records(config, copied)),
+    )
+
+
+def _table(config: Config, copied: Mapping[str, Mapping[str, SplitScores] | None]) -> Table:
+    return Table(
+        "Sequences copied",
+        ("Run", "Positions", "Scored on", "Lengths", "Sequences", "Copied, %"),
+        "lllrrr",
+        tuple(row for run, splits in copied.items() for row in _rows(config, run, splits)),
+        (("", NOTE),),
+        key="copying",
+    )
+
+
+def _rows(config: Config, run: str, splits: Mapping[str, SplitScores] | None) -> Iterator[Row]:
+    positions = Cell(config.model_of(run).positions)
+    if not splits:
+        yield Row((Cell(run), positions, Cell("not run", tone="quiet", span=4)))
+        return
+    for split, scored in splits.items():
+        score = scored.scores["accuracy"]
+        yield Row(
+            (
+                Cell(run),
+                positions,
+                Cell(" + ".join(scored.test_set.corpora), detail=split),
+                Cell(_lengths(config, *scored.test_set.corpora)),
+                Cell(f"{scored.test_set.pairs:,}"),
+                _score_cell(score, run),
+            ),
+            "ours",
+        )
+
+
+def _lengths(config: Config, *corpora: str) -> str:
+    shortest, longest = _bounds(config, *corpora)
+    return f"{shortest} to {longest}"
+
+
+def _bounds(config: Config, *corpora: str) -> tuple[int, int]:
+    """The shortest and the longest sequence that some corpora may hold."""
+    drawn = [spec for name in corpora if (spec := config.catalogue.corpora[name].sequences)]
+    return min(spec.shortest for spec in drawn), max(spec.longest for spec in drawn)
+
+
+def _score_cell(score: Score, run: str) -> Cell:
+    names = ("value", "low", "high")
+    sources = tuple(f"{score.source}.{name}" for name in names)
+    detail = f"{score.low:.2f}–{score.high:.2f}"
+    return Cell(f"{score.value:.2f}", detail=detail, sources=sources, run=run)
+
+
+def _records(
+    config: Config, copied: Mapping[str, Mapping[str, SplitScores] | None]
+) -> Iterator[dict[str, str]]:
+    for run, splits in copied.items():
+        for split, scored in (splits or {}).items():
+            score = scored.scores["accuracy"]
+            numbers = {"value": score.value, "low": score.low, "high": score.high}
+            yield dict.fromkeys(FIELDS, "") | {
+                "use": "copying",
+                "run": run,
+                "model": config.run(run).model,
+                "split": split,
+                "test_set": "+".join(scored.test_set.corpora),
+                "number": f"{scored.test_set.pairs}",
+                "measure": "accuracy",
+                **{name: f"{number}" for name, number in numbers.items()},
+            }
+
+
+def _by_length(config: Config, task: str, root: Path) -> Iterator[Figure]:
+    """The figure of a task, once one of its runs has decoded the test sets."""
+    counts = {run: found for run in runs_of(config, task) if (found := _counted(config, run, root))}
+    if not counts:
+        return
+    _, longest = _bounds(config, *config.tasks[task].text.train)
+    with drawing(6.4, 3.0) as drawn:
+        axes = drawn.figure.add_subplot()
+        for place, (run, found) in enumerate(counts.items()):
+            axes.plot(
+                [*found], [_percent(*of) for of in found.values()],
+                label=f"{run.lstrip('_')}: {config.model_of(run).positions}",
+                marker="os"[place % 2], markersize=4, color=PALETTE[place % len(PALETTE)],
+                linestyle=DASHES[place % len(DASHES)],
+            )  # fmt: skip
+        axes.axvline(longest + 0.5, color=INK, linewidth=0.8, linestyle=(0, (1, 2)))
+        axes.set_xlabel("symbols of the sequence")
+        axes.set_ylabel("copied, %")
+        axes.legend(loc="best")
+    yield Figure(
+        name=f"copied_by_length_{task}",
+        title=f"Sequences copied by length, {task}",
+        caption=f"{EXTRAPOLATION} All test sets of {task}, by the mean of the last checkpoints.",
+        svg=drawn.svg,
+        records=[
+            {
+                "run": run,
+                "positions": config.model_of(run).positions,
+                "length": f"{length}",
+                "sequences": f"{of}",
+                "copied": f"{copied}",
+            }
+            for run, found in counts.items()
+            for length, (copied, of) in found.items()
+        ],
+    )
+
+
+def _counted(config: Config, run: str, root: Path) -> Counts:
+    """By length, over all test sets whose outputs are there.
+
+    Raises:
+        DataError: a file is empty or not UTF-8, or has not as many lines as the sequences.
+    """
+    counts: defaultdict[int, list[bool]] = defaultdict(list)
+    text, outputs = root / places.text(config.run(run).task), root / places.outputs(run)
+    for split in config.task_of(run).text.tests:
+        path = places.lines(text, split, "target")
+        written = places.hypotheses(outputs, split)
+        if not written.exists():
+            continue
+        wanted, lines = read_lines(path), read_lines(written)
+        if len(wanted) != len(lines):
+            raise DataError(
+                f"{path} has {len(wanted)} lines and {written} has {len(lines)}. "
+                "Make both again: dvc repro."
+            )
+        for sequence, line in zip(wanted, lines, strict=True):
+            counts[len(sequence.split())].append(sequence == line)
+    return {length: (sum(exact), len(exact)) for length, exact in sorted(counts.items())}
+
+
+def _percent(copied: int, of: int) -> float:
+    return 100 * copied / of

@@ -1,0 +1,24 @@
+"""What a use beyond the paper adds to its section."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aiayn.report.parts.section import Figure
+from aiayn.report.parts.tables import Table
+
+# the lines of the section's CSV: a figure each
+FIELDS = (
+    "use", "run", "model", "split", "test_set", "number", "measure", "value", "low", "high",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Tables, figures, and the lines of the tables' CSV, each with all FIELDS; none where the scale
+    has no such run."""
+
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    records: tuple[Mapping[str, str], ...] = ()
