@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _repro(parsed.stages, parsed.jobs)
     elif parsed.command == "verify":
         _verify(parsed.reproduction, parsed.json, parsed.page)
+    elif parsed.command == "export":
+        _export(parsed.run, parsed.to)
     else:
         _print((_translate if parsed.command == "translate" else _parse)(parsed))
 
@@ -85,6 +87,15 @@ def _parser() -> _Parser:
     verify.add_argument("reproduction", type=Path, help="a folder, like reproductions/multi30k")
     verify.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
     verify.add_argument("--page", type=Path, metavar="FILE", help="write all of it as a page")
+    export = commands.add_parser(
+        "export",
+        help="write a trained run in the format of another engine",
+        description=f"Writes {places.EXPORTS}/RUN.ENGINE with a model card, and translates the "
+        "test set by the engine to see what its search costs. Each engine is an extra of this "
+        "package.",
+    )
+    export.add_argument("run", help="a run of params.yaml, like en-de.base")
+    export.add_argument("--to", required=True, choices=("ctranslate2", "transformers"))
     commands.add_parser("sync", help="bring finished runs into the MLflow store")
     return parser
 
@@ -278,6 +289,18 @@ def _verify(reproduction: Path, json_file: Path | None, page: Path | None) -> No
         write_atomically(page, verify.to_html(verification))
     _print(verify.to_lines(verification))
     sys.exit(verification.status)
+
+
+def _export(run: str, engine: str) -> None:
+    from aiayn.export.exported import export
+
+    done = export(config.load(), run, engine)
+    trial = done.trial
+    for name, score in trial.theirs.items():
+        ours = trial.ours[name]
+        print(f"{trial.split} {name}: {score.value:.2f} by {engine}, {ours.value:.2f} by aiayn")
+    print(f"{trial.same} of {trial.sentences} hypotheses are the same.")
+    print(f"{places.card(done.folder)} says how it is used.")
 
 
 def _sync() -> None:

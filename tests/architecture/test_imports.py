@@ -35,6 +35,7 @@ ROOMS = (
     "illustrations",
     "profiling",
     "scoring",
+    "export",
     "report",
     "tracking",
     "repro",

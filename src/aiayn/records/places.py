@@ -28,6 +28,7 @@ COMPARISONS = Path("comparisons")
 ILLUSTRATIONS = Path("illustrations")
 REPORTS = Path("reports")
 SCRATCH = Path("scratch")
+EXPORTS = Path("exports")
 
 LAYERS_PROFILE = PROFILES / "layers.json"
 LAYERS_CIRCUMSTANCES = CIRCUMSTANCES / "profile_layers.json"  # times and memory
@@ -179,6 +180,16 @@ def scores(run: str) -> Path:
 def metrics(run: str) -> Path:
     """The few numbers that runs are compared by, for `dvc metrics show`."""
     return METRICS / f"{run}.json"
+
+
+def export(run: str, engine: str) -> Path:
+    """Folder of a run in the format of another engine."""
+    return EXPORTS / f"{run}.{engine}"
+
+
+def card(folder: Path) -> Path:
+    """What an exported run is, in its folder."""
+    return folder / "README.md"
 
 
 def illustration(folder: Path, table: str) -> Path:

@@ -1,0 +1,39 @@
+"""What came of an export, and of trying the engine on sentences that were translated here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiayn.export.search import EngineSearch
+from aiayn.records.circumstances import TrainCircumstances
+from aiayn.records.scores import Score
+from aiayn.records.text import Manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """The engine's hypotheses for a split beside ours: `same` of `sentences` are equal."""
+
+    split: str
+    sentences: int
+    same: int
+    ours: Mapping[str, Score]
+    theirs: Mapping[str, Score]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exported:
+    """All that a model card tells."""
+
+    run: str
+    engine: str
+    version: str
+    folder: Path
+    manifest: Manifest
+    weights: str
+    trained: TrainCircumstances | None
+    alpha: float
+    search: EngineSearch
+    trial: Trial
