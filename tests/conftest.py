@@ -31,19 +31,21 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
-# whole graphs, servers, browsers
-SLOW_ROOMS = {"browser", "end_to_end"}
+# whole graphs, servers, stores, browsers; and files named so run a stage as its own process
+SLOW_ROOMS = {"browser", "end_to_end", "launcher", "tracking"}
+SLOW_FILES = "_stage"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What lies in a slow room is slow; elsewhere a test says so itself. `make quick` runs neither.
+    """What lies in a slow room or file is slow; elsewhere a test says so itself. `make quick` runs
+    none of them.
 
     Side by side, one process has the whole graphs, which share one that has run, and each other
     file is in one process.
     """
     for item in items:
         room, *_ = item.path.relative_to(ROOT / "tests").parts
-        if room in SLOW_ROOMS:
+        if room in SLOW_ROOMS or item.path.stem.endswith(SLOW_FILES):
             item.add_marker("slow")
         together = room if room == "end_to_end" else str(item.path)
         item.add_marker(pytest.mark.xdist_group(together))

@@ -37,6 +37,7 @@ def test_the_plain_path_finds_the_same(model: Transformer) -> None:
     assert len({len(h.pieces) for h in found}) > 2
 
 
+@pytest.mark.slow
 def test_a_widened_model_computes_the_same(model: Transformer, tiny: Row) -> None:
     wide, row = widened(model, tiny(), 3)
     assert row.d_model == 3 * tiny().d_model

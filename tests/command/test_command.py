@@ -166,6 +166,7 @@ def test_the_first_tree_is_drawn(project: Path, tmp_path: Path) -> None:
     assert "Another" not in texts
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_hears_no_complaint(project: Path) -> None:
     source = Path(__file__).parents[2] / "src"
     process = subprocess.Popen(

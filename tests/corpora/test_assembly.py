@@ -157,6 +157,7 @@ def test_a_line_of_train_that_never_ends_is_dropped_and_counted(corner: Any) -> 
     assert lines(corner.text / "train.source") == ["a", "c"]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_corpus(corner: Any) -> None:
     text = corner.task("one", empty=True, max_words=99, max_ratio=9, duplicates=True)
     peaks = []
@@ -179,6 +180,7 @@ MULTI30K_TESTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["de", "fr"])
 def test_multi30k(
     multi30k_mirror: Path,
@@ -232,6 +234,7 @@ def test_a_form_is_given_to_every_split_and_stands_in_the_manifest(corner: Any) 
     assert manifest["splits"]["test"]["overlap"] == {"source": 1, "target": 0, "pairs": 0}
 
 
+@pytest.mark.slow
 def test_multi30k_in_the_published_form(
     multi30k_mirror: Path, catalogue: Callable[[str], Catalogue], tmp_path: Path, corner: Any
 ) -> None:

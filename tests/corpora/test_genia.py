@@ -18,6 +18,8 @@ from aiayn.errors import DataError
 from aiayn.trees.reading import read_tree
 from aiayn.trees.tree import Tree
 
+pytestmark = pytest.mark.slow
+
 CLOSING_QUOTE = " ('' '')"
 
 

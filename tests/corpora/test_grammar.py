@@ -268,11 +268,13 @@ def test_french_participles_agree_with_a_direct_object_before_them(
     assert f" a {participle} " in french.text(behind)
 
 
+@pytest.mark.slow
 def test_sentences_are_distinct_in_every_language(train: list[tuple[str, ...]]) -> None:
     for position in range(len(ALL)):
         assert len({row[position] for row in train}) == 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2017, 3])
 @pytest.mark.parametrize("split", ["dev", "test"])
 def test_no_sentence_of_another_split_occurs_in_train(
@@ -314,6 +316,7 @@ def test_of_sentences_that_german_merges_one_is_used(monkeypatch: pytest.MonkeyP
     assert sorted(used) == sorted({german.text(sentence) for sentence in pairs})
 
 
+@pytest.mark.slow
 def test_translations_are_functions_of_the_english_sentence() -> None:
     """So is English of French: with German deciding the split, no language's can leak."""
     from_english: dict[str, tuple[str, str, str]] = {}

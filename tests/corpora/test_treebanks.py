@@ -173,6 +173,7 @@ def test_the_grammars_trees_are_over_its_sentences(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_samples_split(
     catalogue: Callable[[str], Catalogue], multi30k_mirror: Path, tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ def exhaustive(model: Transformer, source: list[int], decoding: Decoding) -> Hyp
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
 def test_a_wide_beam_finds_the_best_there_is(tiny: Row, alpha: float) -> None:
     decoding = Decoding(beam=4**4, alpha=alpha, extra_length=2)
@@ -95,6 +96,7 @@ def sources(number: int) -> list[list[int]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [4, 12, 512])
 def test_company_changes_nothing(tiny: Row, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_model(tiny(), 3, vocabulary=40)
@@ -109,6 +111,7 @@ def test_company_changes_nothing(tiny: Row, rows: int, monkeypatch: pytest.Monke
     assert len({len(h.pieces) for h in alone}) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_threads_change_nothing(
     tiny: Row, precision: Literal["float32", "bfloat16"], monkeypatch: pytest.MonkeyPatch

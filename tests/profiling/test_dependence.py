@@ -32,6 +32,7 @@ def test_what_has_no_loop_has_a_chain_of_one_length(name: str) -> None:
     assert len(set(chains(name))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["recurrent", "lstm", "gru"])
 def test_a_recurrence_pays_for_every_position(name: str) -> None:
     first, second, third = chains(name)

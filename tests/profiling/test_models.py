@@ -15,6 +15,7 @@ from aiayn.profiling.counting import count_with_fvcore
 from aiayn.profiling.models import ForwardFlops, profile_model
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(source=st.integers(1, 9), target=st.integers(1, 9))
 def test_any_two_lengths_cost_what_the_formula_says(source: int, target: int) -> None:

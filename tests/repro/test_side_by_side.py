@@ -47,6 +47,7 @@ def dvc_runs(root: Path) -> list[str]:
         return [stage.addressing for stage in repo.reproduce()]
 
 
+@pytest.mark.slow
 def test_dvc_finds_nothing_left_to_do_and_would_write_the_same_lock(toy: Path) -> None:
     schedule, _ = ran()
     assert {*schedule.done} == {"prepare", "report"} | TRAININGS
@@ -154,6 +155,7 @@ print(*run(graph, Schedule(graph.upstream, 1)))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "start"),
     [(signal.SIGTERM, ""), (signal.SIGINT, ""), (signal.SIGTERM, "echo in a shell; ")],

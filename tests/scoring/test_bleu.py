@@ -78,6 +78,7 @@ def test_text_of_lowercased_words_has_the_published_protocols_score_alone(
     assert found.signature == raw["lowercased_bleu"].signature  # so the two may be compared
 
 
+@pytest.mark.slow
 def test_standard_scores_are_those_of_sacrebleus_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +172,7 @@ def test_the_users_seed_neither_enters_nor_is_lost(monkeypatch: pytest.MonkeyPat
 SENTENCE = st.text("ab .-&ä'", max_size=30)
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(pairs=st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=5), data=st.data())
 def test_order_of_sentences_does_not_matter(

@@ -104,6 +104,7 @@ def _without_punctuation(tree: Tree) -> Tree:
     )
 
 
+@pytest.mark.slow
 def test_equal_to_pyevalb(pairs: list[tuple[Tree, Tree]]) -> None:
     """PYEVALB 0.1.3 counts the outermost bracket, which always matches, and compares sets, so
     pairs with a bracket twice over the same words are left to EVALB."""
@@ -176,6 +177,7 @@ def test_scores_of_a_set() -> None:
     assert "profile:COLLINS.prm" in found.scores["bracket_f1"].signature
 
 
+@pytest.mark.slow
 def test_wrapped_is_f1_of_trees_with_a_node_more_below_the_root(
     pairs: list[tuple[Tree, Tree]],
 ) -> None:

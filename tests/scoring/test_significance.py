@@ -115,6 +115,7 @@ def test_holms_correction() -> None:
     assert holm([]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_families_of_rows_without_any_difference_seldom_hold_a_false_one(seeds: int) -> None:
     """18 rows that are the base over again: in at most 5 % of families one is said to differ."""

@@ -114,6 +114,7 @@ def sacrebleus_command(folder: Path, base: str, other: str) -> tuple[float, floa
     return first["score"], second["score"], second["p_value"]
 
 
+@pytest.mark.slow
 def test_one_seed_is_what_sacrebleus_command_finds(
     compare: Compare, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,6 +309,7 @@ def test_missing_hypotheses(compare: Compare, project: Path) -> None:
     assert str(error.value).endswith("dvc repro -f decode@en-de.deep.")
 
 
+@pytest.mark.slow
 def test_the_stage_writes_the_same_bytes_again(compare: Compare, project: Path) -> None:
     compare(RUNS)
     shutil.copy(ROOT / "dvc.yaml", project)

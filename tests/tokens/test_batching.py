@@ -101,6 +101,7 @@ def test_epochs_follow_one_another_within_a_step() -> None:
         assert sorted(np.concatenate([b.indices for b in epoch]).tolist()) == list(range(70))
 
 
+@pytest.mark.slow
 def test_seed_and_epoch_decide_order_and_company(multi30k_lengths: Lengths) -> None:
     plan = _plan(multi30k_lengths, batch_tokens=2048, micro_batches=1)
     epoch = int(plan.steps_per_epoch)
@@ -128,6 +129,7 @@ def _measured_padding(plan: BatchPlan, pairs: Lengths, micro_batches: int) -> tu
     return 1 - real / computed, real / 2 / plan.steps_per_epoch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("micro_batches", [1, 2, 4, 8])
 @pytest.mark.parametrize("batch_tokens", [2048, 8192, 25_000])
 def test_little_padding_on_multi30k(
@@ -142,6 +144,7 @@ def test_little_padding_on_multi30k(
     assert padding < (0.12 if (batch_tokens, micro_batches) == (25_000, 1) else 0.08)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("batch_tokens", "micro_batches"), [(25_000, 8), (25_000, 1), (2048, 1)])
 def test_little_padding_on_lengths_like_wmt(
     wmt_like_lengths: Lengths, batch_tokens: int, micro_batches: int

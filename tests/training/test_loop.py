@@ -72,6 +72,7 @@ def test_same_bits_again(make_trainer: Make, tmp_path: Path) -> None:
     assert everything(tmp_path / "one") == everything(tmp_path / "two")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [1, 2, 3, 5, 7])
 def test_terminated_at_any_step_and_resumed(make_trainer: Make, tmp_path: Path, stop: int) -> None:
     """SIGTERM during a step: that step is finished and saved, and the rest is the same to the bit."""

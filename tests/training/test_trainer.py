@@ -144,6 +144,7 @@ def test_no_tokens(tmp_path: Path, make_trainer: Make) -> None:
         Job.of("x", job.model, job.training, 1, tmp_path)
 
 
+@pytest.mark.slow
 def test_bfloat16_follows_float32(make_trainer: Make) -> None:
     """Autocast over float32 weights, as on a GPU: the same curve within a hundredth."""
     curves = []

@@ -77,6 +77,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_each_table_is_a_figure_with_its_own_lines_as_csv(
     folder: Path, toy: dict[str, Any], load: Callable[[dict[str, Any]], config.Config]
 ) -> None:

@@ -50,6 +50,13 @@ def verdicts(section: Section) -> dict[str, Verdict]:
     return {entry.what: entry.verdict for entry in section.entries}
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures take most of a section's time."""
+    monkeypatch.setattr("aiayn.report.table_1.layer_types.table_1_figures", lambda *_: ())
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_every_cell_of_the_paper_is_judged(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
@@ -65,6 +72,7 @@ def test_every_cell_of_the_paper_is_judged(
     assert not any(entry.of_training for entry in made.entries)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("place", "wrong", "what"),
     [
@@ -95,6 +103,7 @@ def test_another_count_differs_and_nothing_else_does(
     assert [name for name, verdict in found.items() if verdict is Verdict.DIFFERS] == [what]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_path_is_judged_by_the_layer_not_by_how_it_grows(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
@@ -128,6 +137,7 @@ def test_layers_are_counted_from_the_definition(kind: str, n: int, size: int, la
     assert EXACT_PATHS[kind].layers(n, size) == layers
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_number_stands_where_it_is_said_to(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
@@ -158,6 +168,7 @@ def test_without_a_profile_the_formulas_stand_alone(evidence: Callable[..., Evid
     assert len(made.records) == 12
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_tables_are_rectangular_and_render(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:

@@ -109,6 +109,12 @@ def cost(parameters: int) -> dict[str, Any]:
 
 
 @pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures take most of a section's time."""
+    monkeypatch.setattr("aiayn.report.table_3.variations.figures", lambda *_: ())
+
+
+@pytest.fixture
 def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
     """The evidence of a project whose table 3 is these entries; None: nothing has run."""
 
@@ -171,6 +177,7 @@ def moves(made: Section) -> dict[str, str]:
     }
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> None:
     made = section(one_seed)
     (table,) = made.tables
@@ -195,6 +202,7 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_row_says_what_the_comparison_says(one_seed: Evidence) -> None:
     assert moves(section(one_seed)) == {
         "small": EMPTY,
@@ -209,6 +217,7 @@ def test_a_row_says_what_the_comparison_says(one_seed: Evidence) -> None:
     }
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
     perplexity, bleu = rows(section(one_seed))["ours (B_dk16)"].cells[-2:]
     assert (bleu.detail, bleu.tone) == ("+1.50, −1.00 to +4.00", "")
@@ -218,6 +227,7 @@ def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
     assert perplexity.tone == "quiet"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_where_nothing_can_be_said_the_cell_says_why(make: Make) -> None:
     """One seed of the base: no spread, no effect, no direction."""
     row = measured("C_N2", 2.0)
@@ -227,6 +237,7 @@ def test_where_nothing_can_be_said_the_cell_says_why(make: Make) -> None:
     assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed of the base", ())
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_several_seeds_are_a_mean_with_its_spread(make: Make) -> None:
     seeds = {"small": over_seeds("small", 30.0, 0.5), "A_h1": over_seeds("A_h1", 28.5, 0.7071)}
     made = section(make(seeds))
@@ -241,6 +252,7 @@ def test_several_seeds_are_a_mean_with_its_spread(make: Make) -> None:
     assert ours["A_h1"]["bleu_sd"] == "0.7071"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_number_of_ours_stands_where_it_says(one_seed: Evidence) -> None:
     files = {path.name: json.loads(path.read_text()) for path in one_seed.root.glob("*/*.json")}
     count = 0
@@ -263,6 +275,7 @@ def test_every_number_of_ours_stands_where_it_says(one_seed: Evidence) -> None:
     assert count == 3 * len(ONE_SEED) + 6 * (len(ONE_SEED) - 1) + 3
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_records_are_the_tables_lines(one_seed: Evidence) -> None:
     records = section(one_seed).records
     assert len({tuple(line) for line in records}) == 1
@@ -288,6 +301,7 @@ def test_nothing_has_run(make: Make) -> None:
     assert {entry.verdict for entry in made.entries} == {Verdict.NOT_RUN}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_verdict_on_another_text(one_seed: Evidence) -> None:
     entries = section(one_seed).entries
     assert len(entries) == 2 * 20  # BLEU and perplexity
