@@ -103,7 +103,7 @@ def decoder(who: str, work: Work) -> Iterator[Callable[[], Outputs]]:
     """What decodes the sentences once."""
     params = config.load()
     row, task = params.model_of(work.run), params.run(work.run).task
-    decoding = params.task(task).decoding
+    decoding = params.task(task).search
     threads = work.threads
     device = Device(torch.device("cpu"), "float32")
     if who == "aiayn":

@@ -129,7 +129,9 @@ def work(who: str, row: Model, turns: Connection) -> None:
         else open_device("cpu", "float32", d_model=row.d_model)
     )
     arrays = synthetic_tokens(20_000)
-    trainer = Trainer(Job(who, row, TRAINING, 1, ""), arrays, arrays, device, Processes())
+    trainer = Trainer(
+        Job(who, "translation", row, TRAINING, 1, ""), arrays, arrays, device, Processes()
+    )
     step = plain_step(row, trainer) if who == "plain" else trainer.step
     while turns.recv():
         batch = trainer.plan.step(trainer.step_number)

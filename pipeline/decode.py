@@ -1,7 +1,7 @@
-"""Translate by beam search: the dev set with the last checkpoint (section 6.2) and, if the run is
-tested, the test sets with the averaged ones (section 6.1); dev with these too, and greedily.
-Reads models/RUN, data/bpe/TASK and data/text/TASK; writes outputs/RUN/SPLIT.hypotheses and
-circumstances/RUN.decode.json. Formats: text 1."""
+"""Translate by beam search, or label: the dev set with the last checkpoint (section 6.2) and, if
+the run is tested, the test sets with the averaged ones (section 6.1); translations of dev with
+these too, and greedily. Reads models/RUN, data/bpe/TASK and data/text/TASK; writes
+outputs/RUN/SPLIT.hypotheses and circumstances/RUN.decode.json. Formats: guesses 1, text 1."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from aiayn import config
 from aiayn.compute.device import open_device
-from aiayn.decoding.text import translate
-from aiayn.decoding.weights import load_model, parts, weights_in
+from aiayn.decoding.outputs import Decoder
+from aiayn.decoding.weights import parts, weights_in
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder
 from aiayn.launcher import hand_over_single
@@ -42,9 +42,8 @@ def main() -> None:
     with replaced_folder(places.outputs(name)) as folder, progress:
         for part in work:
             weights = weights_in(places.model(name), averaged=part.is_averaged)
-            model = load_model(weights, row, bpe.size, device)
-            sentences = sources[part.split]
-            outputs = translate(model, bpe, sentences, part.search, device, progress.update)
+            decoder = Decoder(weights, row, task, bpe, device)
+            outputs = decoder.lines(sources[part.split], part.search, progress.update)
             write_lines(part.hypotheses(folder), outputs)
     seconds = time.perf_counter() - begun
     speed = DecodeCircumstances(

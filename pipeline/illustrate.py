@@ -35,7 +35,7 @@ def main() -> None:
     model = load_model(places.averaged(places.model(name)), row, bpe.size, device)
     sources, targets = (read_lines(places.lines(text, places.TEST, side)) for side in places.SIDES)
     sentence = sentence or next(line for line in sources if line.strip())
-    (translation,) = translate(model, bpe, [sentence], params.task(task).decoding, device)
+    (translation,) = translate(model, bpe, [sentence], params.task(task).search, device)
     with device.autocast(), replaced_folder(places.ILLUSTRATIONS) as folder:
         for table, lines in FORMULAS.items():
             write_table(places.illustration(folder, table), lines())

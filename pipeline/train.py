@@ -33,12 +33,12 @@ def main() -> None:
     params = config.load_for("train", arguments.run)
     run, model = params.run(arguments.run), params.model_of(arguments.run)
     seed = run.seed if arguments.seed is None else arguments.seed
-    tokens = places.tokens(run.task)
+    kind, tokens = params.task(run.task).kind, places.tokens(run.task)
     with join_processes(params.machine.device) as processes:
         device = open_device(
             **vars(params.machine), d_model=model.d_model, local_rank=processes.local_rank
         )
-        job = Job.of(arguments.run, model, params.training, seed, tokens)
+        job = Job.of(arguments.run, kind, model, params.training, seed, tokens)
         train, dev = (TokenArrays.open(tokens, split) for split in ("train", "dev"))
         trainer = Trainer(job, train, dev, device, processes)
         scratch = places.scratch(job.run, trainer.fingerprint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("tasks/en-de/text/tests", {}, "tasks.en-de.text.tests needs a set named test."),
         ("tasks/en-de/text/train", "demo-train", "tasks.en-de.text.train must be a list, not 'demo-train'."),
         ("tasks/en-de/decoding/alpha", -1, "tasks.en-de.decoding.alpha must not be negative."),
-        ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides, a grammar, a treebank or sequences."),
+        ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides, a grammar, a treebank, labelled texts or sequences."),
         ("catalogue/corpora/demo-dev", {"treebank": {"files": ["*"]}}, "demo-dev.treebank needs download or folder."),
         ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": []}}, "demo-dev.treebank.files is empty."),
         ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"]}}, "tasks.en-de.text reads demo-dev, whose trees are for parsing."),
@@ -138,7 +139,16 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("catalogue/downloads/x", {**DOWNLOAD, "checksum": "sha256:abc"}, "downloads.x.checksum is 'sha256:abc'; write sha256: or md5: and its 64 or 32 hexadecimal digits."),
         ("training/learning_rate_scale", float("inf"), "training.learning_rate_scale must be a finite number, not inf."),
         ("tasks/en-de/decoding/alpha", float("nan"), "tasks.en-de.decoding.alpha must be a finite number, not nan."),
-        ("tasks/en-de/kind", "parse", "tasks.en-de.kind must be one of translation, parsing, copying, not 'parse'."),
+        ("tasks/en-de/kind", "parse", "tasks.en-de.kind must be one of translation, parsing, copying, classification, not 'parse'."),
+        ("tasks/en-de/kind", "classification", "tasks.en-de.text.labels is needed for classification: what a target may be."),
+        ("tasks/who-acts/text/labels", ["il"], "tasks.who-acts.text.labels has one label only: nothing could be told apart; name two."),
+        ("tasks/who-acts/text/labels", ["il", "il"], "tasks.who-acts.text.labels holds a label twice."),
+        ("tasks/who-acts/text/labels", ["il", "who is it"], "tasks.who-acts.text.labels has 'who is it' for a name."),
+        ("tasks/en-de/text/labels", ["a", "b"], "tasks.en-de.text.labels is for classification, not translation."),
+        ("tasks/who-acts/decoding", {"beam": 1, "alpha": 0.0, "extra_length": 1}, "tasks.who-acts.decoding must be null: a label is not searched for."),
+        ("tasks/who-acts/bpe/symbols", ..., "tasks.who-acts.bpe.symbols must be target."),
+        ("catalogue/corpora/demo-dev", {"labelled": {"texts": {"a": {"download": "x"}}}}, "demo-dev.labelled.texts.a names the download 'x', which does not exist."),
+        ("catalogue/corpora/demo-dev", {"labelled": {"texts": {}, "folds": {"fold": 10, "of": 10, "seed": 1}}}, "demo-dev.labelled.folds.fold must be from 0 to 9."),
         ("tasks/parsing/bpe/symbols", ..., "tasks.parsing.bpe.symbols must be target."),
         ("tasks/parsing/text/leaves", "words", "tasks.parsing.text.leaves must be one of tags, dummy, not 'words'."),
     ],
@@ -149,10 +159,20 @@ def test_one_clear_line(
     assert said in complaint(key, value)
 
 
+def test_what_is_searched_for_needs_a_search() -> None:
+    params = config.load(ROOT / "params.yaml")
+    with pytest.raises(ConfigError, match="the kind classification has no decoding"):
+        _ = params.tasks["who-acts"].search
+    without = replace(params.tasks["en-de"], decoding=None)
+    with pytest.raises(ConfigError, match=r"en-de\.decoding is needed\."):
+        without.check("en-de", params.catalogue)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
         ("illustrations/run", "en-de.bsae", "illustrations.run names the run 'en-de.bsae', which does not exist. Did you mean en-de.base?"),
+        ("illustrations/run", "who-acts.classifier", "illustrations.run is who-acts.classifier, which writes no sentence"),
         ("illustrations/sentence", " ", "illustrations.sentence is empty."),
     ],
 )  # fmt: skip

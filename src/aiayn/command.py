@@ -184,7 +184,7 @@ def _decode(params: Config, parsed: argparse.Namespace, sentences: Sequence[str]
     """What the run makes of the sentences; draws the attention if that is asked for."""
     from aiayn.decoding.text import translate
 
-    decoding = params.task(params.run(parsed.run).task).decoding
+    decoding = params.task_of(parsed.run).search
     chosen = {"beam": parsed.beam, "alpha": parsed.alpha}
     decoding = replace(decoding, **{k: v for k, v in chosen.items() if v is not None})
     if decoding.beam < 1 or not 0 <= decoding.alpha < math.inf:

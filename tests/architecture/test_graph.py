@@ -30,7 +30,7 @@ COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
 # the formats of a stage's outputs
 WRITES = {
     "download": {"text"}, "encode": {"tokens"}, "train": {"checkpoints", "history"},
-    "average": {"checkpoints"}, "decode": {"text"}, "score": {"scores"}, "compare": {"comparison"},
+    "average": {"checkpoints"}, "decode": {"guesses", "text"}, "score": {"scores"}, "compare": {"comparison"},
     "profile_layers": {"layers"}, "profile_models": {"models"}, "illustrate": {"illustrations"},
 }  # fmt: skip
 
@@ -158,6 +158,8 @@ def test_a_stage_is_given_what_it_lists_and_nothing_else(stage: str) -> None:
             known.add(("models", run.model))
         if "data/text/${item.task}" in body(stage)["deps"]:
             known |= {("tasks", run.task, "kind"), ("tasks", run.task, "text")}
+        if "data/tokens/${item.task}" in body(stage)["deps"]:
+            known.add(("tasks", run.task, "kind"))
         view = config.load_for(stage, item, ROOT / "params.yaml")
         for keys in leaves(whole):
             if keys[0] in ("runs", "tested") and (keys[0],) not in known:

@@ -102,7 +102,7 @@ def expected(project: Path, decoding: Decoding, weights: str = WEIGHTS[0]) -> li
 def test_arguments_a_file_and_stdin_are_translated_alike(
     project: Path, tmp_path: Path, stdin: Callable[[bytes], None], capsys: Said
 ) -> None:
-    wanted = "".join(f"{t}\n" for t in expected(project, config.load().task("en-de").decoding))
+    wanted = "".join(f"{t}\n" for t in expected(project, config.load().task("en-de").search))
     assert wanted.strip()
     lines = "".join(f"{sentence}\n" for sentence in SENTENCES)
     (tmp_path / "in.txt").write_text(lines)
@@ -115,7 +115,7 @@ def test_arguments_a_file_and_stdin_are_translated_alike(
 def test_a_run_that_is_not_tested_translates_with_its_last_checkpoint(
     project: Path, capsys: Said
 ) -> None:
-    by_weights = {w: expected(project, config.load().task("en-de").decoding, w) for w in WEIGHTS}
+    by_weights = {w: expected(project, config.load().task("en-de").search, w) for w in WEIGHTS}
     assert by_weights[WEIGHTS[5]] not in (by_weights[WEIGHTS[3]], by_weights[WEIGHTS[4]])
     main(["translate", UNTESTED, *SENTENCES])
     assert capsys.readouterr().out.splitlines() == by_weights[WEIGHTS[5]]

@@ -14,7 +14,7 @@ from aiayn import config
 from aiayn.config import Catalogue
 
 REPOSITORY = Path(__file__).parents[2]
-NAMES = ("genia", "multi30k", "treebank_sample", "wmt14", "wsj")
+NAMES = ("genia", "multi30k", "sentence_polarity", "treebank_sample", "wmt14", "wsj")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -38,18 +38,23 @@ def test_downloads_are_complete_and_used(catalogue: Callable[[str], Catalogue], 
     used = {
         download
         for corpus in entries.corpora.values()
-        for part in [*(corpus.sides or {}).values(), corpus.treebank]
+        for part in [
+            *(corpus.sides or {}).values(),
+            *(corpus.labelled.texts.values() if corpus.labelled else ()),
+            corpus.treebank,
+        ]
         if part
         for download in (part.download, getattr(part, "division", None))
     }
     assert used - {None} == set(entries.downloads)
 
 
-def test_genia_has_the_mirrors_checksums_and_sizes(
-    catalogue: Callable[[str], Catalogue], multi30k_mirror: Path
+@pytest.mark.parametrize("name", ["genia", "sentence_polarity"])
+def test_what_one_archive_holds_has_the_mirrors_checksums_and_sizes(
+    catalogue: Callable[[str], Catalogue], multi30k_mirror: Path, name: str
 ) -> None:
     listed = (multi30k_mirror / "README.md").read_text()
-    for download in catalogue("genia").downloads.values():
+    for download in catalogue(name).downloads.values():
         path = download.url.removeprefix("https://")
         assert f"| {path} | {download.checksum.removeprefix('sha256:')} |" in listed
         assert (multi30k_mirror / path).stat().st_size == download.bytes

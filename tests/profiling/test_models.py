@@ -54,6 +54,16 @@ def test_a_models_profile(tiny: Callable[..., Model]) -> None:
     assert profile.parameters == sum(p.numel() for p in model.parameters())
 
 
+def test_a_classifiers_profile(tiny: Callable[..., Model]) -> None:
+    """Of a sentence of 7 pieces: the encoder's products, and one of the head."""
+    row = tiny(P_drop=0.0)
+    profile = profile_model(row, 50, 7, 16, labels=3)
+    layer = 2 * 7 * (4 * 16**2 + 2 * 16 * 32) + 2 * 2 * 7**2 * 16  # scores, and what they weigh
+    assert profile.pair_flops.forward == 2 * layer + 2 * 16 * 3
+    attention, network, norms = 4 * 16**2, 2 * 16 * 32 + 32 + 16, 2 * 2 * 16
+    assert profile.parameters == 50 * 16 + 2 * (attention + network + norms) + 16 * 3 + 3
+
+
 @pytest.mark.parametrize(("N", "d_ff"), [(1, 32), (3, 64)])
 def test_the_profile_follows_the_row(tiny: Callable[..., Model], N: int, d_ff: int) -> None:
     profile = profile_model(tiny(N=N, d_ff=d_ff), 50, 7, 16)

@@ -45,7 +45,7 @@ def make_trainer(tiny: Callable[..., Model]) -> Callable[..., Trainer]:
         settings = {k: v for k, v in changes.items() if hasattr(SETTINGS, k)}
         columns = {k: v for k, v in changes.items() if k not in settings}
         training = replace(SETTINGS, **settings)  # type: ignore[arg-type]
-        job = Job("en-de.tiny", tiny(**columns), training, 1, "tokens")
+        job = Job("en-de.tiny", "translation", tiny(**columns), training, 1, "tokens")
         device = Device(torch.device("cpu"), "float32")
         return Trainer(
             job, random_arrays(200), random_arrays(20, 1), device, processes or Processes()
@@ -89,7 +89,7 @@ torch.set_num_threads(1)
 def train(scratch, columns, settings, on_step, on_write):
     with join_processes("cpu") as processes:
         training, model = replace(here.SETTINGS, **settings), replace(top.TINY, **columns)
-        job, device = Job("en-de.tiny", model, training, 1, "tokens"), Device(torch.device("cpu"), "float32")
+        job, device = Job("en-de.tiny", "translation", model, training, 1, "tokens"), Device(torch.device("cpu"), "float32")
         trainer = Trainer(job, here.random_arrays(200), here.random_arrays(20, 1), device, processes)
         step, fsync, write = trainer.step, os.fsync, {"number": 0}
         def watched_step():
@@ -106,7 +106,7 @@ def train(scratch, columns, settings, on_step, on_write):
 
 # what a first step imports, the children need not
 Trainer(
-    Job("en-de.tiny", top.TINY, here.SETTINGS, 1, "tokens"), here.random_arrays(200),
+    Job("en-de.tiny", "translation", top.TINY, here.SETTINGS, 1, "tokens"), here.random_arrays(200),
     here.random_arrays(20, 1), Device(torch.device("cpu"), "float32"), Processes(),
 ).step()
 

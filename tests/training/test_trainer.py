@@ -141,7 +141,7 @@ def test_a_changed_line_is_part_of_the_fingerprint(
 def test_no_tokens(tmp_path: Path, make_trainer: Make) -> None:
     job = make_trainer().job
     with pytest.raises(DataError, match="manifest.json: not there. Make it: dvc repro encode"):
-        Job.of("x", job.model, job.training, 1, tmp_path)
+        Job.of("x", "translation", job.model, job.training, 1, tmp_path)
 
 
 @pytest.mark.slow

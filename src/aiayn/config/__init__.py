@@ -14,7 +14,9 @@ from aiayn.config.corpora import (
     Catalogue,
     Corpus,
     Download,
+    Folds,
     Grammar,
+    Labelled,
     Sequences,
     Side,
     Treebank,
@@ -24,7 +26,7 @@ from aiayn.config.machine import Launcher, Machine
 from aiayn.config.model import Model, spelled_out
 from aiayn.config.profiling import Grid, LayerSizes, Profiling
 from aiayn.config.schema import Config, Illustrations, Run, Variations
-from aiayn.config.task import Bpe, Cleaning, Decoding, Task, Text
+from aiayn.config.task import Bpe, Cleaning, Decoding, Kind, Task, Text
 from aiayn.config.training import Adam, Training
 from aiayn.errors import ConfigError
 from aiayn.typed import MismatchError, build
@@ -39,9 +41,12 @@ __all__ = [
     "Corpus",
     "Decoding",
     "Download",
+    "Folds",
     "Grammar",
     "Grid",
     "Illustrations",
+    "Kind",
+    "Labelled",
     "Launcher",
     "LayerSizes",
     "Machine",

@@ -139,23 +139,58 @@ class Treebank:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Folds:
+    """A part of a text: which `fold` of so many, from 0.
+
+    A sentence's fold is a digest of the `seed` and the sentence, so one that occurs twice is never
+    divided from itself, and folds are about as large as each other.
+    """
+
+    fold: int
+    of: int
+    seed: int
+
+    def check(self, key: str) -> None:
+        """Raises ConfigError unless there is such a fold."""
+        require(self.of > 1, f"{key}.of", f"is {self.of}; it must be above 1")
+        require(0 <= self.fold < self.of, f"{key}.fold", f"must be from 0 to {self.of - 1}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """Sentences, one a line, of each label: `texts` by label."""
+
+    texts: Mapping[str, Side]
+    folds: Folds | None = None
+
+    def check(self, key: str, downloads: Mapping[str, Download]) -> None:
+        """Raises ConfigError where a text is not there, or its fold."""
+        for label, side in self.texts.items():
+            known(side.download, downloads, f"{key}.texts.{label}", "download")
+        if self.folds is not None:
+            self.folds.check(f"{key}.folds")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Corpus:
     """Parallel text: `sides` by language from downloads, or a `grammar` that makes every side; or
-    the trees of a `treebank`; or `sequences` to be copied. `pairs` tells how many there must be."""
+    the trees of a `treebank`; or `labelled` sentences; or `sequences` to be copied. `pairs` tells
+    how many there must be."""
 
     sides: Mapping[str, Side] | None = None
     grammar: Grammar | None = None
     treebank: Treebank | None = None
+    labelled: Labelled | None = None
     sequences: Sequences | None = None
     pairs: int | None = None
 
     def check(self, key: str, downloads: Mapping[str, Download]) -> None:
         """Raises ConfigError unless the corpus comes from one kind of place, and that exists."""
-        kinds = (self.sides, self.grammar, self.treebank, self.sequences)
+        kinds = (self.sides, self.grammar, self.treebank, self.labelled, self.sequences)
         require(
             sum(kind is not None for kind in kinds) == 1,
             key,
-            "needs sides, a grammar, a treebank or sequences",
+            "needs sides, a grammar, a treebank, labelled texts or sequences",
         )
         positive(f"{key}.pairs", self.pairs)
         if self.grammar is not None:
@@ -165,6 +200,8 @@ class Corpus:
             known(side.download, downloads, f"{key}.sides.{language}", "download")
         if self.treebank is not None:
             self.treebank.check(f"{key}.treebank", downloads)
+        if self.labelled is not None:
+            self.labelled.check(f"{key}.labelled", downloads)
         if self.sequences is not None:
             self.sequences.check(f"{key}.sequences")
 

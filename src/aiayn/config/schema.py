@@ -120,6 +120,11 @@ class Config:
         self.launcher.check()
         self.profiling.check()
         known(self.illustrations.run, self.runs, "illustrations.run", "run")
+        require(
+            self.task_of(self.illustrations.run).decoding is not None,
+            "illustrations.run",
+            f"is {self.illustrations.run}, which writes no sentence: a decoder is drawn too",
+        )
         sentence = self.illustrations.sentence
         require(sentence is None or bool(sentence.strip()), "illustrations.sentence", "is empty")
 

@@ -8,6 +8,9 @@ from typing import Literal
 
 from aiayn.config.corpora import Catalogue
 from aiayn.config.rules import known, named, positive, require
+from aiayn.errors import ConfigError
+
+Kind = Literal["translation", "parsing", "copying", "classification"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +44,13 @@ class Text:
     target is a tree's brackets with every word as its part of speech ("tags") or as one and the
     same symbol ("dummy"). `form` is for translation alone: null is the text as its corpora have
     it, "lowercased_tokens" the same in lower case, with normalised punctuation and cut into Moses'
-    words, as the published models of Multi30k learned it.
+    words, as the published models of Multi30k learned it. `labels` is for classification alone:
+    every label that a target may be, one word each.
     """
 
     leaves: Literal["tags", "dummy"] | None = None
     form: Literal["lowercased_tokens"] | None = None
+    labels: tuple[str, ...] | None = None
     source: str
     target: str
     train: tuple[str, ...]
@@ -61,17 +66,15 @@ class Text:
     def check(self, key: str, kind: str, catalogue: Catalogue) -> None:
         """Raises ConfigError where the corpora do not exist or do not suit the kind of task."""
         parses = kind == "parsing"
-        require(
-            parses == (self.leaves is not None),
-            f"{key}.leaves",
-            "is needed for parsing: tags or dummy" if parses else f"is for parsing, not {kind}",
-        )
-        copies = kind == "copying"
+        _belongs(self.leaves, f"{key}.leaves", kind, "parsing", "tags or dummy")
+        _belongs(self.labels, f"{key}.labels", kind, "classification", "what a target may be")
         require(
             self.form is None or kind == "translation",
             f"{key}.form",
             f"is for translation, not {kind}",
         )
+        _check_labels(self.labels, f"{key}.labels")
+        copies = kind == "copying"
         require("test" in self.tests, f"{key}.tests", "needs a set named test")
         for name in self.tests:
             named(name, f"{key}.tests")
@@ -84,7 +87,8 @@ class Text:
         for name in (*self.train, self.dev, *self.tests.values()):
             known(name, catalogue.corpora, key, "corpus")
             corpus = catalogue.corpora[name]
-            require(corpus.sides is None or not parses, key, f"needs trees; {name} has none")
+            has_trees = corpus.treebank is not None or corpus.grammar is not None
+            require(has_trees or not parses, key, f"needs trees; {name} has none")
             require(
                 corpus.treebank is None or parses, key, f"reads {name}, whose trees are for parsing"
             )
@@ -95,11 +99,37 @@ class Text:
                 if copies
                 else f"reads {name}, whose sequences are for copying",
             )
+            require(
+                corpus.labelled is None or self.labels is not None,
+                key,
+                f"reads {name}, whose labels are for classification",
+            )
             for language in (self.source, self.target):
                 if corpus.sides is not None:
                     known(language, corpus.sides, key, f"language of {name}")
+            for label in corpus.labelled.texts if corpus.labelled else ():
+                known(label, self.labels or (), f"{key}.labels", f"label of {name},")
         positive(f"{key}.cleaning.max_words", self.cleaning.max_words)
         positive(f"{key}.cleaning.max_ratio", self.cleaning.max_ratio)
+
+
+def _belongs(value: object, key: str, kind: str, owner: str, choice: str) -> None:
+    """Raises ConfigError unless a parameter is there for the kind that it is for, and only then."""
+    require(
+        (kind == owner) == (value is not None),
+        key,
+        f"is needed for {owner}: {choice}" if kind == owner else f"is for {owner}, not {kind}",
+    )
+
+
+def _check_labels(labels: tuple[str, ...] | None, key: str) -> None:
+    """Raises ConfigError unless labels are told apart, and each can be one piece."""
+    if labels is None:
+        return
+    require(len(labels) > 1, key, "has one label only: nothing could be told apart; name two")
+    require(len(set(labels)) == len(labels), key, "holds a label twice")
+    for label in labels:
+        named(label, key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +137,8 @@ class Bpe:
     """The joint source-and-target vocabulary (section 5.1).
 
     `vocabulary` counts its pieces, `normalization` is sentencepiece's rule. With `symbols: target`,
-    each word of the target is one piece: brackets and labels of trees, symbols of sequences.
+    each word of the target is one piece: brackets and labels of trees, symbols of sequences, or
+    what a sentence is labelled with.
     """
 
     symbols: Literal["target"] | None = None
@@ -116,7 +147,9 @@ class Bpe:
 
     def check(self, key: str, kind: str) -> None:
         """Raises ConfigError where the vocabulary does not suit the kind of task."""
-        require(kind != "parsing" or self.symbols == "target", f"{key}.symbols", "must be target")
+        require(
+            kind == "translation" or self.symbols == "target", f"{key}.symbols", "must be target"
+        )
         positive(f"{key}.vocabulary", self.vocabulary)
 
 
@@ -138,20 +171,34 @@ class Decoding:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Sentence in, sentence out.
+    """Sentence in, sentence out; or a label.
 
     `kind` tells what the output is, and thereby how it is scored: a sentence of another language by
     BLEU and chrF, a linearized tree (section 6.3) by bracket F1, the input once more by how many
-    are exactly that.
+    are exactly that, or a label by accuracy. A label is not searched for: `decoding` is null.
     """
 
-    kind: Literal["translation", "parsing", "copying"]
+    kind: Kind
     text: Text
     bpe: Bpe
-    decoding: Decoding
+    decoding: Decoding | None
+
+    @property
+    def search(self) -> Decoding:
+        """How an output is searched for. Raises ConfigError where the outputs are labels."""
+        if self.decoding is None:
+            raise ConfigError(f"a task of the kind {self.kind} has no decoding: it gives labels.")
+        return self.decoding
 
     def check(self, key: str, catalogue: Catalogue) -> None:
         """Raises ConfigError where two parameters of the task contradict each other."""
         self.text.check(f"{key}.text", self.kind, catalogue)
         self.bpe.check(f"{key}.bpe", self.kind)
-        self.decoding.check(f"{key}.decoding")
+        labels = self.kind == "classification"
+        require(
+            labels == (self.decoding is None),
+            f"{key}.decoding",
+            "must be null: a label is not searched for" if labels else "is needed",
+        )
+        if self.decoding is not None:
+            self.decoding.check(f"{key}.decoding")

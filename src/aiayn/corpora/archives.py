@@ -1,4 +1,5 @@
-"""Lines of text out of downloads, streamed: tar, tgz, gz, sgm and plain files, and nests of these.
+"""Lines of text out of downloads, streamed: tar, tgz, zip, gz, sgm and plain files, and nests of
+these.
 
 Nothing is unpacked to disk, so a member's name is only ever compared, never opened as a path.
 """
@@ -14,7 +15,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import IO, Self
 from aiayn.errors import DataError
 
 TAR_ENDINGS = (".tar", ".tgz", ".tar.gz")
+ARCHIVE_ENDINGS = (*TAR_ENDINGS, ".zip")
 BUFFER_BYTES = 1 << 20
 # a gzipped megabyte can hold a gigabyte: no line, and no file that is read as a whole, is larger
 LINE_BYTES = 1 << 20
@@ -52,9 +54,9 @@ def describe(path: Path, member: str | None) -> str:
 def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
     r"""The lines of a text, as bytes without their "\n"; only "\n" separates lines.
 
-    What a file is follows from its name: `.tar`, `.tgz` and `.tar.gz` are archives, out of which
-    `member` is read; `.gz` is decompressed (inside an archive too); of `.sgm` the <seg> texts are
-    taken. All but `.sgm`, which holds test sets of a few thousand sentences, is streamed, and
+    What a file is follows from its name: `.tar`, `.tgz`, `.tar.gz` and `.zip` are archives, out of
+    which `member` is read; `.gz` is decompressed (inside an archive too); of `.sgm` the <seg> texts
+    are taken. All but `.sgm`, which holds test sets of a few thousand sentences, is streamed, and
     memory is flat: of a line of more than LINE_BYTES come LINE_BYTES and one more.
 
     Raises:
@@ -134,15 +136,19 @@ def segments(sgm: bytes, place: str) -> Iterator[bytes]:
 
 @contextmanager
 def _open(path: Path, member: str | None, place: str) -> Iterator[IO[bytes]]:
-    is_archive = path.name.endswith(TAR_ENDINGS)
+    is_archive = path.name.endswith(ARCHIVE_ENDINGS)
     if is_archive and member is None:
         raise DataError(f"{path}: is an archive; name the member to read in conf/catalogue.")
     if member is not None and not is_archive:
-        raise DataError(f"{place}: not an archive ({', '.join(TAR_ENDINGS)}), so without members.")
+        endings = ", ".join(ARCHIVE_ENDINGS)
+        raise DataError(f"{place}: not an archive ({endings}), so without members.")
     with ExitStack() as stack:
         stream: IO[bytes]
         if member is None:
             stream = stack.enter_context(path.open("rb", buffering=BUFFER_BYTES))
+        elif path.name.endswith(".zip"):
+            zipped = stack.enter_context(zipfile.ZipFile(path))
+            stream = stack.enter_context(_zip_member(zipped, member, place))
         else:
             archive = stack.enter_context(
                 tarfile.open(path, "r|*", bufsize=BUFFER_BYTES, tarinfo=StrictTarInfo)
@@ -164,6 +170,20 @@ def _member(archive: tarfile.TarFile, member: str, place: str) -> IO[bytes]:
             if stream is None:
                 raise DataError(f"{place}: not a regular file. Name another in conf/catalogue.")
             return stream
+    raise _no_member(member, names, place)
+
+
+def _zip_member(archive: zipfile.ZipFile, member: str, place: str) -> IO[bytes]:
+    try:
+        return archive.open(member)
+    except KeyError as error:
+        raise _no_member(member, archive.namelist(), place) from error
+    # encrypted, or packed in a way that Python does not know
+    except (RuntimeError, NotImplementedError) as error:
+        raise damaged(place, error) from error
+
+
+def _no_member(member: str, names: Sequence[str], place: str) -> DataError:
     near = difflib.get_close_matches(member, names, n=1, cutoff=0)
     hint = f" The nearest name in it is {near[0]}." if near else " The archive is empty."
-    raise DataError(f"{place}: no such member.{hint}")
+    return DataError(f"{place}: no such member.{hint}")

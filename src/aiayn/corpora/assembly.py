@@ -17,6 +17,7 @@ from aiayn.corpora.cleaning import Cleaner, normalise
 from aiayn.corpora.digests import Digests
 from aiayn.corpora.fetching import fetch
 from aiayn.corpora.forms import Pair, former
+from aiayn.corpora.labels import require_all
 from aiayn.corpora.reading import Parallel
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder
@@ -48,7 +49,7 @@ def assemble(
         mirror: see `fetch`.
     Raises:
         DataError: a corpus cannot be had, is damaged, or is not what was declared; or cleaning
-            left no training pair.
+            left no training pair, or none of a label.
     """
     held_out_names = {places.DEV: text.dev, **text.tests}
     names = dict.fromkeys((*text.train, *held_out_names.values()))
@@ -61,7 +62,7 @@ def assemble(
         progress=places.fetching(raw, task),
     )
     corpora = {
-        name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves)
+        name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves, text.labels)
         for name in names
     }
     form = former(text)
@@ -97,6 +98,8 @@ def _downloads(
         elif corpus.treebank is not None:
             parts = (corpus.treebank.download, corpus.treebank.division)
             names |= dict.fromkeys(part for part in parts if part is not None)
+        elif corpus.labelled is not None:
+            names |= dict.fromkeys(side.download for side in corpus.labelled.texts.values())
     return list(names)
 
 
@@ -199,6 +202,7 @@ def _write_train(
 ) -> Split:
     held_out = list(held_out)
     seen = Digests()
+    labels: set[str] = set()
     of_each: dict[str, Part] = {}
     with _open_split(folder, places.TRAIN) as writer:
         for corpus in corpora:
@@ -217,6 +221,8 @@ def _write_train(
                 if pair is not None:
                     pair = form(pair)
                     writer.write(pair)
+                    if text.labels is not None:
+                        labels.add(pair[1])
                     for held in held_out:
                         held.meet(pair)
             of_each[corpus.name] = Part(
@@ -225,6 +231,7 @@ def _write_train(
     if writer.pairs == 0:
         drops = "; ".join(f"{name}: {part.dropped}" for name, part in of_each.items())
         raise DataError(f"cleaning left no training pair ({drops}). Loosen text.cleaning.")
+    require_all(text.labels or (), labels)
     return writer.entry(of_each)
 
 

@@ -1,7 +1,8 @@
 """The demo corpus: sentences of a small grammar of our own, in three languages and as trees.
 
 One derivation gives English, German, French and the English parse tree, so the translations are
-exact and each is a function of the English sentence.
+exact and each is a function of the English sentence. So is its label: the French pronoun for who
+acts in the main clause, which the words of the English do not tell without their order.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ WRITERS: dict[str, Callable[[Sentence], str]] = {
     "de": german.text,
     "fr": french.text,
     "tree": english.tree,
+    "label": french.subject,
 }
 
 
@@ -30,7 +32,7 @@ def sentences(grammar: Grammar, languages: tuple[str, ...]) -> Iterator[tuple[st
     language, whatever their seeds and sizes.
 
     Raises:
-        ConfigError: a language is not one of en, de, fr and tree.
+        ConfigError: a language is not one of en, de, fr, tree and label.
     """
     for language in languages:
         if language not in WRITERS:

@@ -10,6 +10,7 @@ from pathlib import Path
 from aiayn.config import Corpus, Side
 from aiayn.corpora.archives import describe, lines
 from aiayn.corpora.copying import sequences
+from aiayn.corpora.labels import known_labels, labelled_place, labelled_sentences
 from aiayn.corpora.treebanks import treebank_trees
 from aiayn.errors import DataError
 from aiayn.trees.linear import Leaves, linearize
@@ -19,14 +20,16 @@ from aiayn.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Parallel:
-    """Two languages of a corpus, its trees and their words, or its sequences twice; `files` has a
-    local path for each of its downloads, `leaves` is there for trees."""
+    """Two languages of a corpus, its trees and their words, its sentences and their labels, or its
+    sequences twice; `files` has a local path for each of its downloads, `leaves` is there for
+    trees, `labels` (all that there may be) for labels."""
 
     name: str
     corpus: Corpus
     languages: tuple[str, str]
     files: Mapping[str, Path]
     leaves: Leaves | None = None
+    labels: tuple[str, ...] | None = None
 
     def place(self, language: str) -> str:
         """How messages name the file or archive member that holds a language."""
@@ -34,6 +37,8 @@ class Parallel:
             return f"the treebank {self.name}"
         if self.corpus.sequences is not None:
             return f"the sequences {self.name}"
+        if self.corpus.labelled is not None:
+            return labelled_place(self.corpus.labelled, self.files)
         if self.corpus.sides is None:
             return f"the grammar's {language}"
         side = self.corpus.sides[language]
@@ -44,25 +49,30 @@ class Parallel:
 
         Raises:
             DataError: the corpus is empty, its two sides differ in length, or their length is not
-                the declared one; or a file cannot be read.
+                the declared one; a file cannot be read, or a label is not a known one.
         """
-        sides = self.corpus.sides
-        if self.leaves is not None:
-            stream = self._linearized(self.leaves)
-        else:
-            stream = self._made() if sides is None else self._side_by_side(sides)
+        stream = self._stream()
+        if self.labels is not None:
+            stream = known_labels(stream, self.labels, self.place(self.languages[1]))
         count = 0
         for pair in stream:
             count += 1
             yield pair
         if count == 0:
-            places = " and ".join(map(self.place, self.languages))
+            places = " and ".join(dict.fromkeys(map(self.place, self.languages)))
             raise DataError(f"corpus {self.name}: no line in {places}. Replace the files.")
         if self.corpus.pairs is not None and count != self.corpus.pairs:
             raise DataError(
                 f"corpus {self.name}: {count} pairs, but {self.corpus.pairs} are declared. "
                 f"Replace the files, or correct catalogue.corpora.{self.name}.pairs."
             )
+
+    def _stream(self) -> Iterator[tuple[bytes, bytes]]:
+        if self.leaves is not None:
+            return self._linearized(self.leaves)
+        if self.corpus.labelled is not None:
+            return labelled_sentences(self.corpus.labelled, self.files)
+        return self._made() if self.corpus.sides is None else self._side_by_side(self.corpus.sides)
 
     def trees(self) -> Iterator[Tree]:
         """Every tree in order; a parsing task's pairs are made of them.

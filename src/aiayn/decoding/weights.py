@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
+
+from torch import Tensor
 
 from aiayn.compute.device import Device
 from aiayn.config import Decoding, Model, Task
 from aiayn.errors import CheckpointError
 from aiayn.model.checkpoints import load_weights
+from aiayn.model.classifier import Classifier
+from aiayn.model.encoder import Encoding
 from aiayn.model.transformer import Transformer
 from aiayn.records import places
+
+M = TypeVar("M", bound=Encoding)
 
 
 @dataclass(frozen=True)
 class Part:
-    """The sentences of a split, decoded in one of places.WAYS; a test set always by the mean."""
+    """The sentences of a split, decoded in one of places.WAYS; a test set always by the mean.
+    Without a search where there is nothing to search for."""
 
     split: str
     way: str
-    search: Decoding
+    search: Decoding | None
 
     @property
     def is_averaged(self) -> bool:
@@ -48,7 +56,7 @@ def parts(task: Task, splits: Sequence[str]) -> Iterator[Part]:
         yield Part(split, places.AVERAGED, task.decoding)
     if tests and task.kind == "translation":
         yield Part(places.DEV, places.AVERAGED, task.decoding)
-        yield Part(places.DEV, places.GREEDY, replace(task.decoding, beam=1))
+        yield Part(places.DEV, places.GREEDY, replace(task.search, beam=1))
 
 
 def weights_in(folder: Path, *, averaged: bool) -> Path:
@@ -77,6 +85,19 @@ def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Trans
     """
     tensors, weights = load_weights(path)
     model = Transformer(row, vocabulary, max_length=weights.max_length)
+    return _filled(model, tensors, path, device)
+
+
+def load_classifier(
+    path: Path, row: Model, vocabulary: int, labels: int, device: Device
+) -> Classifier:
+    """The same of a model that tells `labels` labels apart."""
+    tensors, weights = load_weights(path)
+    model = Classifier(row, vocabulary, labels, max_length=weights.max_length)
+    return _filled(model, tensors, path, device)
+
+
+def _filled(model: M, tensors: Mapping[str, Tensor], path: Path, device: Device) -> M:
     own = model.state_dict()
     for name in sorted(own.keys() | tensors.keys()):
         wanted = tuple(own[name].shape) if name in own else None

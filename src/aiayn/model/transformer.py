@@ -18,6 +18,7 @@ W | hypotheses of a sentence: the width of the beam
 F | B * W, the hypotheses of all sentences
 C | candidates to extend a sentence's hypotheses by
 L | layers
+Y | labels
 1 | one
 """
 
@@ -30,10 +31,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from aiayn.config import Model
-from aiayn.model import masks
 from aiayn.model.attention import KeysValues
 from aiayn.model.dropout import Dropout
-from aiayn.model.layers import DecoderLayer, EncoderLayer, FeedForward
+from aiayn.model.encoder import Encoding
+from aiayn.model.layers import DecoderLayer, EncoderLayer
 from aiayn.model.positions import LearnedPositions, SinusoidalPositions
 
 
@@ -64,7 +65,7 @@ class Past:
         return Past([layer.select(rows) for layer in self.layers], self.length)
 
 
-class Transformer(nn.Module):
+class Transformer(Encoding):
     """Encoder and decoder stacks over one shared embedding matrix (section 3.4).
 
     Args:
@@ -87,25 +88,6 @@ class Transformer(nn.Module):
         self.encoder = nn.ModuleList(EncoderLayer(model) for _ in range(model.N))
         self.decoder = nn.ModuleList(DecoderLayer(model) for _ in range(model.N))
         self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Glorot-uniform weights, zero biases, normal embeddings of deviation d_model^-0.5.
-
-        The paper is silent; this is the authors' code, which draws the projections of one input
-        as one matrix (docs/deviations.md). Draws from torch's default generator.
-        """
-        for module in self.modules():
-            if isinstance(module, FeedForward):
-                for linear in (module.w_1, module.w_2):
-                    nn.init.xavier_uniform_(linear.weight)
-                    nn.init.zeros_(linear.bias)
-            elif isinstance(module, LearnedPositions):
-                nn.init.normal_(module.table, std=1 / self.scale)
-            elif isinstance(module, EncoderLayer | DecoderLayer):
-                module.self_attention.reset_parameters(is_self=True)
-            if isinstance(module, DecoderLayer):
-                module.cross_attention.reset_parameters(is_self=False)
-        nn.init.normal_(self.embedding, std=1 / self.scale)
 
     def forward(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
         """Logits of the next piece after each target position, (B, T, P).
@@ -135,10 +117,7 @@ class Transformer(nn.Module):
 
     def encode(self, source_BS: Tensor) -> Memory:
         """Run the encoder and project its output for every decoder layer."""
-        may_attend_B11S = masks.may_attend_to_real(masks.is_real(source_BS, self.pad))
-        x_BSD = self._embed_source(source_BS)
-        for layer in self.encoder:
-            x_BSD = layer(x_BSD, may_attend_B11S)
+        x_BSD, may_attend_B11S = self.read(source_BS)
         layers = [layer.cross_attention.keys_values(x_BSD) for layer in self.decoder_layers]
         return Memory(layers, may_attend_B11S)
 
@@ -164,11 +143,6 @@ class Transformer(nn.Module):
             x_BWD, after = layer.step(x_BWD, before, attended, memory.may_attend_B11S)
             layers.append(after)
         return self.logits(x_BWD), Past(layers, past.length + 1)
-
-    def _embed_source(self, tokens_BS: Tensor) -> Tensor:
-        x_BSD = functional.embedding(tokens_BS, self.embedding) * self.scale
-        out: Tensor = self.source_dropout(x_BSD + self.source_positions(0, tokens_BS.shape[1]))
-        return out
 
     def _embed_target(self, tokens_BT: Tensor, *, first: int) -> Tensor:
         x_BTD = functional.embedding(tokens_BT, self.embedding) * self.scale

@@ -26,7 +26,7 @@ WITHOUT_PRODUCTS = frozenset(
     f"aten::{name}"
     for name in (
         # element by element, or over one dimension
-        "add", "sub", "rsub", "mul", "div", "tanh", "sigmoid", "relu", "relu_", "softmax",
+        "add", "sub", "rsub", "sum", "mul", "div", "tanh", "sigmoid", "relu", "relu_", "softmax",
         "abs", "ne", "gt", "le", "bitwise_not", "masked_fill", "clamp_",
         # shapes, copies and constants
         "embedding", "pad", "unfold", "unbind", "clone", "fill_", "copy_", "lift_fresh", "detach",

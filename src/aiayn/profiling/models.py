@@ -9,6 +9,7 @@ import torch
 
 from aiayn.config import Config, Model
 from aiayn.errors import ProfileError
+from aiayn.model.classifier import Classifier
 from aiayn.model.transformer import Transformer
 from aiayn.paper import PAPER, model_of
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
@@ -34,13 +35,19 @@ class ForwardFlops:
     source_target: int
 
     @classmethod
-    def of(cls, model: Model, vocabulary: int) -> ForwardFlops:
-        """Sections 3.2 to 3.4 in closed form; a multiply-add is two FLOPs."""
+    def of(cls, model: Model, vocabulary: int, labels: int = 0) -> ForwardFlops:
+        """Sections 3.2 to 3.4 in closed form; a multiply-add is two FLOPs.
+
+        Of a sentence and its label, a target of one piece: the encoder, and the layer above it.
+        """
         per_head = model.h * (model.d_k + model.d_v)
         feed_forward = 2 * model.d_model * model.d_ff
         scores = 2 * model.N * per_head
         # one attention projects with q, k, v and o: d_model h (2 d_k + 2 d_v) multiply-adds
         half = model.d_model * per_head
+        if labels:
+            encoder, above = 2 * model.N * (2 * half + feed_forward), 2 * model.d_model * labels
+            return cls(encoder, above, scores, 0, 0)
         return cls(
             source=2 * model.N * (2 * half + feed_forward + half),
             target=2 * model.N * (2 * half + half + feed_forward) + 2 * model.d_model * vocabulary,
@@ -75,15 +82,16 @@ def profile_models(config: Config) -> ModelsProfile:
     """
     length = config.profiling.sentence_pieces
 
-    def costs(model: Model, vocabulary: int) -> ModelCost:
+    def costs(model: Model, vocabulary: int, labels: int = 0) -> ModelCost:
         # rows that are trained differently cost the same
         shape = replace(model, P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
-        return profile_model(shape, vocabulary, length, config.training.max_length)
+        return profile_model(shape, vocabulary, length, config.training.max_length, labels)
 
     models: dict[str, dict[str, ModelCost]] = {}
     for run in config.runs.values():
-        vocabulary = config.task(run.task).bpe.vocabulary
-        models.setdefault(run.model, {})[run.task] = costs(config.models[run.model], vocabulary)
+        task, model = config.task(run.task), config.models[run.model]
+        found = costs(model, task.bpe.vocabulary, len(task.text.labels or ()))
+        models.setdefault(run.model, {})[run.task] = found
     return ModelsProfile(
         sentence_pieces=length,
         models=models,
@@ -91,22 +99,36 @@ def profile_models(config: Config) -> ModelsProfile:
     )
 
 
+def on_meta(
+    model: Model, vocabulary: int, table_length: int, labels: int
+) -> Transformer | Classifier:
+    """A model in its true size, without memory; arguments as of `profile_model`."""
+    with torch.device("meta"):
+        if labels:
+            return Classifier(model, vocabulary, labels, max_length=table_length)
+        return Transformer(model, vocabulary, max_length=table_length)
+
+
 @cache
-def profile_model(model: Model, vocabulary: int, length: int, table_length: int) -> ModelCost:
-    """Parameters, and FLOPs of a pair of `length` pieces a side.
+def profile_model(
+    model: Model, vocabulary: int, length: int, table_length: int, labels: int = 0
+) -> ModelCost:
+    """Parameters, and FLOPs of a pair of `length` pieces a side; or of a sentence and its label.
 
     Args:
         table_length: rows of the learned position tables, where the model has them.
+        labels: that a classifier tells apart; 0 for a model that writes sentences.
     Raises:
         ProfileError: fvcore, torch's counter and the closed formula are not equal.
     """
+    built = on_meta(model, vocabulary, table_length, labels).eval()
     with torch.device("meta"):
-        transformer = Transformer(model, vocabulary, max_length=table_length).eval()
         pieces = torch.zeros(1, length, dtype=torch.long)
-    fvcores = sum(count_with_fvcore(transformer, pieces, pieces).values())
-    torchs, trained = count_with_torch(lambda: transformer(pieces, pieces), backward=True)
-    formula = ForwardFlops.of(model, vocabulary)
-    forward = formula.pair(length, length)
+    given = (pieces,) if labels else (pieces, pieces)
+    formula = ForwardFlops.of(model, vocabulary, labels)
+    fvcores = sum(count_with_fvcore(built, *given).values())
+    torchs, trained = count_with_torch(lambda: built(*given), backward=True)
+    forward = formula.pair(length, 1 if labels else length)
     if not (fvcores == torchs == forward and trained == TRAINING_TO_FORWARD * forward):
         raise ProfileError(
             f"{model} over {vocabulary:,} pieces: fvcore counts {fvcores:,} FLOPs forward, torch "
@@ -116,7 +138,7 @@ def profile_model(model: Model, vocabulary: int, length: int, table_length: int)
     per_piece = formula.per_piece(length)
     return ModelCost(
         vocabulary=vocabulary,
-        parameters=sum(parameter.numel() for parameter in transformer.parameters()),
+        parameters=sum(parameter.numel() for parameter in built.parameters()),
         forward_flops=per_piece,
         training_flops=Sides(
             source=TRAINING_TO_FORWARD * per_piece.source,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from aiayn.records import (
     checkpoints,
     comparison,
+    guesses,
     history,
     illustrations,
     profiles,
@@ -20,6 +21,7 @@ FORMATS: Mapping[str, int] = {
     "tokens": tokens.FORMAT,
     "checkpoints": checkpoints.FORMAT,
     "history": history.FORMAT,
+    "guesses": guesses.FORMAT,
     "scores": scores.FORMAT,
     "comparison": comparison.FORMAT,
     "layers": profiles.LAYERS_FORMAT,

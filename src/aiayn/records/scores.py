@@ -77,13 +77,15 @@ class SplitScores:
     """Scores by name on one set of sentences.
 
     Of trees also `counts` (sentences scored, outputs repaired into a tree, sentences skipped
-    because the treebank has no word in them) and `lengths`: F1 by class of sentence length.
+    because the treebank has no word in them) and `lengths`: F1 by class of sentence length. Of
+    labels also `confusion`: by wanted label, how often each label was given.
     """
 
     test_set: TestSet
     scores: Mapping[str, Score]
     counts: Mapping[str, int] = field(default_factory=dict)
     lengths: Mapping[str, LengthClass] = field(default_factory=dict)
+    confusion: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,13 +153,15 @@ class _File:
     splits: Mapping[str, Mapping[str, Any]]
 
 
-_SET, _COUNTS, _LENGTHS = "set", "counts", "lengths"
+_SET, _COUNTS, _LENGTHS, _CONFUSION = "set", "counts", "lengths", "confusion"
 
 
 def _plain(split: SplitScores) -> dict[str, Any]:
     """As it stands in the file; no empty mapping."""
     lengths = {name: group.rounded() for name, group in split.lengths.items()}
-    others = {_SET: split.test_set, _COUNTS: split.counts, _LENGTHS: lengths}
+    others = {
+        _SET: split.test_set, _COUNTS: split.counts, _LENGTHS: lengths, _CONFUSION: split.confusion,
+    }  # fmt: skip
     scores = {name: plain(score.rounded()) for name, score in split.scores.items()}
     return {key: plain(value) for key, value in others.items() if value} | scores
 
@@ -172,9 +176,14 @@ def _split(entry: Mapping[str, Any], key: str, path: Path) -> SplitScores:
 
     return SplitScores(
         test_set=part(TestSet, _SET),
-        scores={name: part(Score, name) for name in entry if name not in (_SET, _COUNTS, _LENGTHS)},
+        scores={
+            name: part(Score, name)
+            for name in entry
+            if name not in (_SET, _COUNTS, _LENGTHS, _CONFUSION)
+        },
         counts=part(Mapping[str, int], _COUNTS),
         lengths=part(Mapping[str, LengthClass], _LENGTHS),
+        confusion=part(Mapping[str, Mapping[str, int]], _CONFUSION),
     )
 
 

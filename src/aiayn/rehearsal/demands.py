@@ -12,7 +12,7 @@ from aiayn.config import Config, Model
 from aiayn.model.transformer import Transformer
 from aiayn.paper.corpora import WMT14_EN_DE, WMT14_EN_FR
 from aiayn.profiling.clocks import LiveBytes
-from aiayn.profiling.models import TRAINING_TO_FORWARD, ForwardFlops
+from aiayn.profiling.models import TRAINING_TO_FORWARD, ForwardFlops, on_meta
 
 # weights, gradients and Adam's two moments, float32
 STATE_BYTES = 4 * 4
@@ -42,23 +42,24 @@ class RunDemand:
 
 def demands(params: Config) -> list[RunDemand]:
     """Of every run, its model built in its true size and without memory."""
-    sizes: dict[tuple[Model, int], int] = {}
+    sizes: dict[tuple[Model, int, int], int] = {}
     found = []
     for name, run in params.runs.items():
         model, vocabulary = params.model_of(name), params.task(run.task).bpe.vocabulary
+        labels = len(params.task(run.task).text.labels or ())
         # rows that are trained differently are built alike
         shape = replace(model, P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
-        if (shape, vocabulary) not in sizes:
-            built = _on_meta(params, shape, vocabulary)
-            sizes[shape, vocabulary] = sum(p.numel() for p in built.parameters())
-        parameters = sizes[shape, vocabulary]
+        if (shape, vocabulary, labels) not in sizes:
+            built = on_meta(shape, vocabulary, params.training.max_length, labels)
+            sizes[shape, vocabulary, labels] = sum(p.numel() for p in built.parameters())
+        parameters = sizes[shape, vocabulary, labels]
         files = model.average + (name in params.tested)
         found.append(
             RunDemand(
                 run=name,
                 parameters=parameters,
                 state_bytes=STATE_BYTES * parameters,
-                flops=model.steps * _step_flops(params, model, vocabulary),
+                flops=model.steps * _step_flops(params, model, vocabulary, labels),
                 disk_bytes=2 * 4 * parameters * files,
                 # the last checkpoints and, one written before the other goes, the state to resume
                 scratch_bytes=4 * parameters * (model.average + 2 * 3),
@@ -134,7 +135,9 @@ def _micro_pairs(params: Config) -> int:
     return max(1, tokens // params.profiling.sentence_pieces)
 
 
-def _step_flops(params: Config, model: Model, vocabulary: int) -> int:
+def _step_flops(params: Config, model: Model, vocabulary: int, labels: int) -> int:
     length = params.profiling.sentence_pieces
-    pairs = params.training.batch_tokens // length
-    return TRAINING_TO_FORWARD * pairs * ForwardFlops.of(model, vocabulary).pair(length, length)
+    target = 1 if labels else length
+    pairs = 2 * params.training.batch_tokens // (length + target)
+    forward = ForwardFlops.of(model, vocabulary, labels).pair(length, target)
+    return TRAINING_TO_FORWARD * pairs * forward

@@ -12,6 +12,7 @@ import string
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,9 @@ def _made_up_text(
             sides = {}
             for language in (task.text.source, task.text.target):
                 file = folder / "mirror/rehearsal" / f"{corpus}.{language}"
-                _write(file, _sentences(words, pairs, draw))
+                labels = task.text.labels if language == task.text.target else None
+                made = _sentences(words, pairs, draw)
+                _write(file, islice(cycle(labels), pairs) if labels else made)
                 digest = hashlib.sha256(file.read_bytes()).hexdigest()
                 downloads[file.name] = {
                     "url": f"http://rehearsal/{file.name}",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from aiayn.config import Task
+from aiayn.config import Kind, Task
 from aiayn.errors import DataError
-from aiayn.records import places
+from aiayn.records import guesses, places
 from aiayn.records.scores import SplitScores
+from aiayn.records.text import read_lines
 from aiayn.scoring.accuracy import accuracy
+from aiayn.scoring.bag_of_words import bag_of_words_accuracy
 from aiayn.scoring.bleu import score_split
 from aiayn.scoring.brackets import score_brackets
+from aiayn.scoring.labels import score_labels
 from aiayn.scoring.references import read_hypotheses, read_references
 from aiayn.trees.reading import read_tree
 from aiayn.trees.tree import Tree
@@ -23,23 +27,50 @@ def score_task_split(task: Task, split: str, text: Path, outputs: Path) -> Split
         DataError: a file is missing or damaged.
         ScoreError: the two do not belong together.
     """
-    side = places.TREES if task.kind == "parsing" else "target"
-    references = read_references(text, split, side)
+    return SCORERS[task.kind](task, split, text, outputs)
+
+
+def _translations(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+    references = read_references(text, split)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
-    if task.kind == "parsing":
-        brackets = score_brackets(hypotheses, _trees(references.path, references.sentences))
-        return SplitScores(
-            test_set=references.test_set,
-            scores=brackets.scores,
-            counts=brackets.counts,
-            lengths=brackets.lengths,
-        )
-    if task.kind == "copying":
-        found = accuracy(hypotheses, references.sentences)
-        return SplitScores(test_set=references.test_set, scores={"accuracy": found})
     return SplitScores(
         test_set=references.test_set,
         scores=score_split(hypotheses, references.sentences, task.text.target, references.form),
+    )
+
+
+def _parses(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+    references = read_references(text, split, places.TREES)
+    hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
+    found = score_brackets(hypotheses, _trees(references.path, references.sentences))
+    return SplitScores(
+        test_set=references.test_set,
+        scores=found.scores,
+        counts=found.counts,
+        lengths=found.lengths,
+    )
+
+
+def _copies(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+    references = read_references(text, split)
+    hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
+    found = accuracy(hypotheses, references.sentences)
+    return SplitScores(test_set=references.test_set, scores={"accuracy": found})
+
+
+def _labels(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+    """Beside the run's scores that of a bag of words, learned from the same training text."""
+    references, labels = read_references(text, split), task.text.labels or ()
+    path = places.hypotheses(outputs, split)
+    read_hypotheses(path, references)
+    found = score_labels(guesses.read(path, labels), references.sentences, labels)
+    train = [read_lines(places.lines(text, places.TRAIN, side)) for side in places.SIDES]
+    sentences = read_lines(places.lines(text, split, "source"))
+    baseline = bag_of_words_accuracy((train[0], train[1]), sentences, references.sentences)
+    return SplitScores(
+        test_set=references.test_set,
+        scores={**found.scores, "bag_of_words_accuracy": baseline},
+        confusion=found.confusion,
     )
 
 
@@ -50,3 +81,11 @@ def _trees(path: Path, lines: tuple[str, ...]) -> list[Tree]:
         raise DataError(
             f"{error} Make the text again: dvc repro -f download@{path.parent.name}."
         ) from error
+
+
+SCORERS: Mapping[Kind, Callable[[Task, str, Path, Path], SplitScores]] = {
+    "translation": _translations,
+    "parsing": _parses,
+    "copying": _copies,
+    "classification": _labels,
+}

@@ -76,11 +76,12 @@ def run_settings(config: Config, run: str) -> dict[str, str]:
     Raises:
         ConfigError: there is no such run.
     """
+    search = config.task_of(run).decoding
     return _as_text(
         {
             "machine": dataclasses.asdict(config.machine),
             "launcher": config.launcher.command,
-            "decoding": dataclasses.asdict(config.task_of(run).decoding),
+            **({"decoding": dataclasses.asdict(search)} if search else {}),
         }
     )
 

@@ -12,7 +12,7 @@ import torch
 
 import aiayn
 from aiayn.compute.device import Device
-from aiayn.config import Model, Training
+from aiayn.config import Kind, Model, Training
 from aiayn.errors import DataError
 from aiayn.records import places
 from aiayn.records.checkpoints import Weights
@@ -21,22 +21,24 @@ from aiayn.records.checkpoints import Weights
 # the same (a test compares)
 DECIDING_CODE = (
     "compute", "model", "tokens/arrays.py", "tokens/batching.py", "tokens/bpe.py",
-    "tokens/shapes.py", "training",
+    "tokens/labels.py", "tokens/shapes.py", "training",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run to train: a model, how to train it, on which tokens, from which seed."""
+    """A run to train: a model, how to train it, on which tokens of which kind of task, from which
+    seed."""
 
     run: str
+    kind: Kind
     model: Model
     training: Training
     seed: int
     tokens_digest: str
 
     @staticmethod
-    def of(run: str, model: Model, training: Training, seed: int, tokens: Path) -> Job:
+    def of(run: str, kind: Kind, model: Model, training: Training, seed: int, tokens: Path) -> Job:
         """The job whose tokens are in a folder that encode wrote.
 
         Raises:
@@ -47,7 +49,7 @@ class Job:
             digest = hashlib.sha256(manifest.read_bytes()).hexdigest()
         except FileNotFoundError as error:
             raise DataError(f"{manifest}: not there. Make it: dvc repro encode") from error
-        return Job(run, model, training, seed, digest)
+        return Job(run, kind, model, training, seed, digest)
 
     def fingerprint(self, device: Device) -> str:
         """Digest of everything that decides the weights: parameters, data, code, versions, what
@@ -56,6 +58,7 @@ class Job:
         Two trainings of one fingerprint and the same number of processes end with the same bits.
         """
         consumed = {
+            "kind": self.kind,
             "model": asdict(self.model),
             "training": asdict(self.training),
             "seed": self.seed,

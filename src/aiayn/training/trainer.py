@@ -18,13 +18,12 @@ from torch import Tensor
 from aiayn.compute.device import Device
 from aiayn.compute.processes import Processes
 from aiayn.model.checkpoints import load_tensors, save_tensors, save_weights
-from aiayn.model.transformer import Transformer
+from aiayn.model.encoder import Encoding
 from aiayn.tokens.arrays import TokenArrays
 from aiayn.tokens.batching import BatchPlan, MicroBatch, fill, sequential_batches
-from aiayn.tokens.bpe import PAD, START
 from aiayn.training.flat import FlatParameters
 from aiayn.training.job import Job
-from aiayn.training.loss import smoothed_cross_entropy
+from aiayn.training.objectives import OBJECTIVES
 from aiayn.training.schedule import learning_rate
 
 # what processes tell each other beside gradients: their share of the loss, whether to stop
@@ -54,6 +53,8 @@ class Trainer:
     ) -> None:
         self.job, self.device, self.processes = job, device, processes
         self.fingerprint = job.fingerprint(device)
+        self.objective = OBJECTIVES[job.kind]
+        train, dev = self.objective.pairs(train), self.objective.pairs(dev)
         self.train_arrays, self.dev_arrays = train, dev
         settings = job.training
         processes.check_share(settings.micro_batches)
@@ -66,9 +67,7 @@ class Trainer:
         )
         self.target_lengths = train.lengths[1]
         torch.manual_seed(job.seed)
-        self.model = Transformer(
-            job.model, train.vocabulary, max_length=settings.max_length, pad=PAD
-        )
+        self.model: Encoding = self.objective.build(job.model, train, settings.max_length)
         self.model.to(device.device)
         self.flat = FlatParameters(self.model, told=len((LOSS, STOP)))
         self.optimizer = torch.optim.Adam(
@@ -205,15 +204,10 @@ class Trainer:
         return extra
 
     def _losses(self, arrays: TokenArrays, micro: MicroBatch) -> tuple[Tensor, Tensor]:
-        """Smoothed loss and negative log-likelihood, summed over a micro-batch's real tokens."""
+        """Smoothed loss and negative log-likelihood, summed over a micro-batch's real targets."""
         source, target = self.tensors(arrays, micro)
-        start = target.new_full((len(target), 1), START)
         with self.device.autocast():
-            states = self.model.states(source, torch.cat((start, target[:, :-1]), dim=1))
-            return smoothed_cross_entropy(
-                states.flatten(0, 1), self.model.embedding, target.flatten(),
-                eps_ls=self.job.model.eps_ls, pad=PAD,
-            )  # fmt: skip
+            return self.objective.losses(self.model, source, target, self.job.model.eps_ls)
 
     def tensors(self, arrays: TokenArrays, micro: MicroBatch) -> list[Tensor]:
         """Source and target of a micro-batch on the device, (B, S) and (B, T) int64."""

@@ -57,6 +57,15 @@ def text(sentence: Sentence) -> str:
     return line[0].upper() + line[1:]
 
 
+def subject(sentence: Sentence) -> str:
+    """The pronoun that stands for who acts in the first main clause: je, il, elle, ils or
+    elles."""
+    who = sentence.first.subject
+    if isinstance(who, Pronoun):
+        return who.french
+    return ("il", "elle", "ils", "elles")[2 * who.plural + _feminine(who)]
+
+
 def _joined(words: list[str]) -> str:
     """Join words, contracting prepositions with articles and eliding before a vowel."""
     line = ""

@@ -45,6 +45,7 @@ def provenance(evidence: Evidence) -> Iterator[Provenance]:
     for name, splits in scores.items():
         run, model = config.run(name), config.model_of(name)
         task = config.task(run.task)
+        search = task.decoding
         yield Provenance(
             run=name,
             task=run.task,
@@ -55,8 +56,7 @@ def provenance(evidence: Evidence) -> Iterator[Provenance]:
                 "batch_tokens": config.training.batch_tokens,
                 "warmup_steps": config.training.warmup_steps,
                 "BPE pieces": task.bpe.vocabulary,
-                "beam": task.decoding.beam,
-                "alpha": task.decoding.alpha,
+                **({"beam": search.beam, "alpha": search.alpha} if search else {}),
             },
             training_corpora=task.text.train,
             manifest=evidence.manifests.get(run.task),

@@ -1,0 +1,1 @@
+../../src/aiayn/decoding/labels.py

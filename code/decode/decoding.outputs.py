@@ -1,0 +1,1 @@
+../../src/aiayn/decoding/outputs.py

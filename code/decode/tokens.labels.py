@@ -1,0 +1,1 @@
+../../src/aiayn/tokens/labels.py

@@ -1,0 +1,1 @@
+../../src/aiayn/corpora/labels.py

@@ -1,0 +1,1 @@
+../../src/aiayn/scoring/bag_of_words.py

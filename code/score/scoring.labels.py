@@ -1,0 +1,1 @@
+../../src/aiayn/scoring/labels.py

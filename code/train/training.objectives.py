@@ -1,0 +1,1 @@
+../../src/aiayn/training/objectives.py

@@ -1,0 +1,60 @@
+"""Sentences in, labels out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from aiayn.compute.device import Device
+from aiayn.model.classifier import Classifier
+from aiayn.records.guesses import Guess
+from aiayn.tokens.bpe import END, PAD, Bpe
+
+BATCH_TOKENS = 8192  # padding counted; attention needs the square of a sentence alone
+
+
+def probabilities(
+    model: Classifier,
+    bpe: Bpe,
+    sentences: Sequence[str],
+    device: Device,
+    done: Callable[[int], object] = lambda sentences: None,
+) -> list[list[float]]:
+    """How likely each label is, by sentence, in the order of `tokens.labels.in_order`.
+
+    An empty sentence is its end alone: what the model says of nothing.
+
+    Args:
+        model: in evaluation mode, on `device`.
+        done: told how many more sentences are finished.
+    """
+    sources = bpe.encode(sentences, end=True)
+    found: list[list[float]] = [[] for _ in sources]
+    for batch in _batches(sources):
+        rows = [torch.tensor(sources[n]) for n in batch]
+        source_BS = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+        with torch.inference_mode(), device.autocast():
+            logits_BY = model(source_BS.to(device.device))
+        for n, row in zip(batch, logits_BY.double().softmax(dim=1).tolist(), strict=True):
+            found[n] = row
+        done(len(batch))
+    return found
+
+
+def guesses(probabilities: Sequence[Sequence[float]], names: Sequence[str]) -> list[Guess]:
+    """The likeliest label of each sentence; of two that are as likely, the first."""
+    best = [max(range(len(names)), key=row.__getitem__) for row in probabilities]
+    return [Guess(names[n], row[n]) for n, row in zip(best, probabilities, strict=True)]
+
+
+def _batches(sources: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Sentences of like length together, END being the last piece of each."""
+    assert all(source[-1] == END for source in sources)
+    batches: list[list[int]] = []
+    for n in sorted(range(len(sources)), key=lambda n: len(sources[n])):
+        if batches and (len(batches[-1]) + 1) * len(sources[n]) <= BATCH_TOKENS:
+            batches[-1].append(n)
+        else:
+            batches.append([n])
+    return batches

@@ -1,0 +1,67 @@
+"""What each kind of task makes of sentences: the lines of its hypotheses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiayn.compute.device import Device
+from aiayn.config import Decoding, Kind, Model, Task
+from aiayn.decoding.labels import guesses, probabilities
+from aiayn.decoding.text import translate
+from aiayn.decoding.weights import load_classifier, load_model
+from aiayn.records import guesses as records
+from aiayn.tokens.bpe import Bpe
+from aiayn.tokens.labels import in_order
+
+Done = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A run's model and vocabulary, and what computes; `row` is the model's of table 3."""
+
+    weights: Path
+    row: Model
+    task: Task
+    bpe: Bpe
+    device: Device
+
+    def lines(self, sentences: Sequence[str], search: Decoding | None, done: Done) -> list[str]:
+        """A line for each sentence.
+
+        Args:
+            search: the task's own, another, or None where nothing is searched for.
+            done: told how many more sentences are finished.
+        Raises:
+            CheckpointError: as `load_model`.
+        """
+        return LINES[self.task.kind](self, sentences, search, done)
+
+
+def _searched(
+    decoder: Decoder, sentences: Sequence[str], search: Decoding | None, done: Done
+) -> list[str]:
+    model = load_model(decoder.weights, decoder.row, decoder.bpe.size, decoder.device)
+    chosen = search or decoder.task.search
+    return translate(model, decoder.bpe, sentences, chosen, decoder.device, done)
+
+
+def _labelled(
+    decoder: Decoder, sentences: Sequence[str], _: Decoding | None, done: Done
+) -> list[str]:
+    names = in_order(decoder.task.text.labels or ())
+    model = load_classifier(
+        decoder.weights, decoder.row, decoder.bpe.size, len(names), decoder.device
+    )
+    found = probabilities(model, decoder.bpe, sentences, decoder.device, done)
+    return records.lines(guesses(found, names))
+
+
+LINES: Mapping[Kind, Callable[[Decoder, Sequence[str], Decoding | None, Done], list[str]]] = {
+    "translation": _searched,
+    "parsing": _searched,
+    "copying": _searched,
+    "classification": _labelled,
+}

@@ -1,0 +1,70 @@
+"""Classification through the stages of translation: the demo's labels, and real reviews."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RUN = "who-acts.classifier"
+STAGES = {"download": "who-acts", "train_bpe": "who-acts", "encode": "who-acts"} | dict.fromkeys(
+    ("train", "average", "decode", "score"), RUN
+)
+
+
+@pytest.fixture(scope="module")
+def labelled(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The demo's classifier after some steps over a few sentences."""
+    project = type(made)(tmp_path_factory.mktemp("classification"))
+    for name in ("conf", "dvc.yaml", "pipeline", "src"):
+        (project.root / name).symlink_to(made.root / name)
+    project.compose(
+        "catalogue.corpora.demo-train.grammar.sentences=800",
+        "catalogue.corpora.demo-dev.grammar.sentences=40",
+        "catalogue.corpora.demo-test.grammar.sentences=40",
+        "tasks.who-acts.bpe.vocabulary=450",
+        "models.classifier.N=1",
+        "models.classifier.steps=40",
+    )
+    for stage, item in STAGES.items():
+        outcome = project.stage(stage, item)
+        assert outcome.returncode == 0, f"{stage}: {outcome.stderr}"
+    return project
+
+
+def test_scores_of_labels(labelled: Any) -> None:
+    for split in ("dev", "test"):
+        scored = json.loads((labelled.root / f"scores/{RUN}.json").read_text())["splits"][split]
+        wanted = (labelled.root / f"data/text/who-acts/{split}.target").read_text().split()
+        assert {label: sum(given.values()) for label, given in scored["confusion"].items()} == {
+            label: wanted.count(label) for label in ("je", "il", "elle", "ils", "elles")
+        }
+        right = sum(scored["confusion"][label][label] for label in scored["confusion"])
+        assert scored["accuracy"]["value"] == 100 * right / 40
+        assert scored["accuracy"]["value"] > 100 / 5  # better than drawing lots
+        assert 0 <= scored["calibration_error"]["value"] <= 100
+        assert "logistic regression" in scored["bag_of_words_accuracy"]["signature"]
+        values = json.loads((labelled.root / f"metrics/{RUN}.json").read_text())[split]
+        assert values["accuracy"] == scored["accuracy"]["value"]
+
+
+def test_weights_of_another_kind_are_refused(labelled: Any) -> None:
+    labelled.set("tasks", "who-acts", "text", "labels", value=["je", "il", "elle", "ils"])
+    said = labelled.complaint("decode", RUN)
+    assert "head.bias has shape (5,), the model in params.yaml wants (4,)" in said
+
+
+def test_a_fold_of_the_reviews(clone: Any, shared: Callable[[str], Path]) -> None:
+    mirror = shared("mirror")
+    clone.compose("scale=multi30k")
+    for stage in ("download", "train_bpe", "encode"):
+        outcome = clone.stage(stage, "polarity-0", AIAYN_MIRROR=str(mirror))
+        assert outcome.returncode == 0, outcome.stderr
+    manifest = json.loads((clone.root / "data/text/polarity-0/manifest.json").read_text())
+    splits = manifest["splits"]
+    # 5,331 sentences of either label, as the archive's README has it
+    assert sum(split["pairs"] for split in splits.values()) == 10662
+    assert splits["test"]["overlap"]["source"] == 0
