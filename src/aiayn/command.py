@@ -7,7 +7,7 @@ import importlib.metadata
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -21,7 +21,7 @@ from aiayn.trees.linear import DUMMY, SYMBOL, restore
 
 if TYPE_CHECKING:
     from aiayn.compute.device import Device
-    from aiayn.config import Config
+    from aiayn.config import Config, Kind
     from aiayn.model.transformer import Transformer
     from aiayn.tokens.bpe import Bpe
     from aiayn.trees.tree import Tree
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     elif parsed.command == "export":
         _export(parsed.run, parsed.to)
     else:
-        _print((_translate if parsed.command == "translate" else _parse)(parsed))
+        _print(USES[parsed.command](parsed))
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,6 +68,16 @@ def _parser() -> _Parser:
         "a full stop and the n't of a verb stand by themselves. Brackets become -LRB- and -RRB-.",
     )
     parse.add_argument("--svg", type=Path, metavar="FILE", help="draw the first sentence's tree")
+    classify = commands.add_parser(
+        "classify",
+        parents=[_input_options()],
+        help="label sentences with a trained run",
+        description="Writes for each sentence its label and how likely each label is, a tab "
+        "between any two; nothing for an empty sentence.",
+    )
+    classify.add_argument(
+        "--attention", type=Path, metavar="SVG", help="draw the attention over the first sentence"
+    )
     repro = commands.add_parser(
         "repro",
         help="run the graph, several stages side by side",
@@ -106,11 +116,16 @@ def _positive(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
 
 
-def _decoding_options() -> _Parser:
+def _input_options() -> _Parser:
     shared = _Parser(add_help=False)
     shared.add_argument("run", help="a run of params.yaml, like en-de.base")
     shared.add_argument("text", nargs="*", help="a sentence each; without any, lines of stdin")
     shared.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
+    return shared
+
+
+def _decoding_options() -> _Parser:
+    shared = _input_options()
     shared.add_argument("--beam", type=int, help="hypotheses kept (default: the task's)")
     shared.add_argument("--alpha", type=float, help="length penalty (default: the task's)")
     shared.add_argument(
@@ -136,8 +151,7 @@ def _print(lines: Iterable[str]) -> None:
 
 def _translate(parsed: argparse.Namespace) -> list[str]:
     params = config.load()
-    if params.task_of(parsed.run).kind == "parsing":
-        raise ConfigError(f"{parsed.run} does not translate, it parses: aiayn parse {parsed.run}")
+    _require("translate", params, parsed.run)
     sentences = _sentences(parsed.text, parsed.input)
     text = params.task_of(parsed.run).text
     if text.form is not None:
@@ -150,10 +164,7 @@ def _translate(parsed: argparse.Namespace) -> list[str]:
 def _parse(parsed: argparse.Namespace) -> list[str]:
     """A bracketed tree over each sentence's words; an empty line for an empty sentence."""
     params = config.load()
-    if params.task_of(parsed.run).kind != "parsing":
-        raise ConfigError(
-            f"{parsed.run} does not parse, it translates: aiayn translate {parsed.run}"
-        )
+    _require("parse", params, parsed.run)
     sentences = [
         sentence.replace("(", "-LRB-").replace(")", "-RRB-")
         for sentence in _sentences(parsed.text, parsed.input)
@@ -170,6 +181,57 @@ def _parse(parsed: argparse.Namespace) -> list[str]:
     return [str(tree) if tree.words else "" for tree in trees]
 
 
+def _classify(parsed: argparse.Namespace) -> list[str]:
+    """Of each sentence its label and every label's probability; an empty line for an empty one."""
+    from aiayn.decoding.labels import guesses, probabilities
+    from aiayn.decoding.weights import load_classifier
+    from aiayn.tokens.labels import in_order
+
+    params = config.load()
+    _require("classify", params, parsed.run)
+    sentences = [sentence.strip() for sentence in _sentences(parsed.text, parsed.input)]
+    names = in_order(params.task_of(parsed.run).text.labels or ())
+    weights, bpe, device = _open(params, parsed.run)
+    row = params.model_of(parsed.run)
+    model = load_classifier(weights, row, bpe.size, len(names), device)
+    found = probabilities(model, bpe, sentences, device)
+    labels = [guess.label for guess in guesses(found, names)]
+    if parsed.attention:
+        from aiayn.illustrations.attention import label_maps
+        from aiayn.report.sections.attention_figures import draw_attention
+
+        first = next(n for n, sentence in enumerate(sentences) if sentence)
+        task = params.run(parsed.run).task
+        maps = label_maps(model, bpe, sentences[first], labels[first], run=parsed.run, task=task)
+        write_atomically(parsed.attention, draw_attention(maps, "encoder"))
+    return [
+        "\t".join([label, *(f"{name} {p:.4f}" for name, p in zip(names, row_, strict=True))])
+        if sentence
+        else ""
+        for sentence, label, row_ in zip(sentences, labels, found, strict=True)
+    ]
+
+
+USES: Mapping[str, Callable[[argparse.Namespace], list[str]]] = {
+    "translate": _translate,
+    "parse": _parse,
+    "classify": _classify,
+}
+WHAT_RUNS_DO: Mapping[Kind, tuple[str, str]] = {
+    "translation": ("translate", "translates"),
+    "parsing": ("parse", "parses"),
+    "copying": ("translate", "copies"),
+    "classification": ("classify", "classifies"),
+}
+
+
+def _require(command: str, params: Config, run: str) -> None:
+    """Raises ConfigError, with the command that suits it, where a run does something else."""
+    own, does = WHAT_RUNS_DO[params.task_of(run).kind]
+    if own != command:
+        raise ConfigError(f"{run} does not {command}, it {does}: aiayn {own} {run}")
+
+
 def restored_tree(symbols: Sequence[str], words: Sequence[str]) -> Tree:
     """The tree over these words that a model's symbols tell, repaired if need be as for scores.
 
@@ -183,13 +245,15 @@ def restored_tree(symbols: Sequence[str], words: Sequence[str]) -> Tree:
 def _decode(params: Config, parsed: argparse.Namespace, sentences: Sequence[str]) -> list[str]:
     """What the run makes of the sentences; draws the attention if that is asked for."""
     from aiayn.decoding.text import translate
+    from aiayn.decoding.weights import load_model
 
     decoding = params.task_of(parsed.run).search
     chosen = {"beam": parsed.beam, "alpha": parsed.alpha}
     decoding = replace(decoding, **{k: v for k, v in chosen.items() if v is not None})
     if decoding.beam < 1 or not 0 <= decoding.alpha < math.inf:
         raise ConfigError("--beam must be at least 1, and --alpha a number from 0 on.")
-    model, bpe, device = _open(params, parsed.run)
+    weights, bpe, device = _open(params, parsed.run)
+    model = load_model(weights, params.model_of(parsed.run), bpe.size, device)
     outputs = translate(model, bpe, sentences, decoding, device)
     if parsed.attention:
         first = next(n for n, sentence in enumerate(sentences) if sentence.strip())
@@ -230,15 +294,15 @@ def _lines(content: bytes, place: str) -> list[str]:
         raise DataError(f"{place}: not UTF-8 at byte {error.start}.") from error
 
 
-def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
-    """A run's model with what it needs: of averaged weights if it is tested, else of the last.
+def _open(params: Config, name: str) -> tuple[Path, Bpe, Device]:
+    """A run's weights and what they need: the averaged ones if it is tested, else the last.
 
     Raises:
         ConfigError: params.yaml has no such run.
         CheckpointError: the run has no weights yet.
     """
     from aiayn.compute.device import open_device
-    from aiayn.decoding.weights import load_model, weights_in
+    from aiayn.decoding.weights import weights_in
     from aiayn.tokens.bpe import Bpe
 
     row = params.model_of(name)
@@ -254,7 +318,7 @@ def _open(params: Config, name: str) -> tuple[Transformer, Bpe, Device]:
         machine.device, machine.precision, d_model=row.d_model, threads=machine.threads
     )
     bpe = Bpe(places.bpe_model(places.vocabulary(params.run(name).task)))
-    return load_model(weights, row, bpe.size, device), bpe, device
+    return weights, bpe, device
 
 
 def _draw(

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from aiayn.model.attention import KeysValues, MultiHeadAttention, attention_weights
+from aiayn.model.encoder import Encoding
 from aiayn.model.layers import EncoderLayer
 from aiayn.model.masks import may_attend_to_earlier
 from aiayn.model.transformer import Transformer
@@ -70,6 +71,21 @@ def attention_maps(
     )
 
 
+@torch.inference_mode()
+def encoder_map(model: Encoding, source: Sequence[int]) -> Tensor:
+    """The weights with which `model` reads `source`, (N, H, queries, keys).
+
+    Args:
+        model: in evaluation mode.
+        source: piece ids, the end symbol last.
+    """
+    layers = [layer for layer in model.encoder if isinstance(layer, EncoderLayer)]
+    with ExitStack() as stack:
+        calls = [stack.enter_context(_recorded(layer.self_attention)) for layer in layers]
+        model.read(torch.tensor([source], device=model.embedding.device))
+    return torch.cat([call for layer in calls for call in layer]).cpu().float()
+
+
 @contextmanager
 def _recorded(attention: MultiHeadAttention) -> Iterator[list[Tensor]]:
     """The weights (B, H, T, S) of every call of `attend` inside the block.
@@ -118,6 +134,22 @@ def sentence_maps(
         source=tuple(bpe.pieces(source)),
         target=tuple(bpe.pieces(target)),
         maps={kind: _rounded(weights) for kind, weights in maps.by_kind.items()},
+    )
+
+
+def label_maps(
+    model: Encoding, bpe: Bpe, sentence: str, label: str, *, run: str, task: str
+) -> AttentionMaps:
+    """Maps of one sentence that the model of a run has labelled: its encoder's alone."""
+    source = [*bpe.encode([sentence])[0], END]
+    return AttentionMaps(
+        run=run,
+        task=task,
+        sentence=sentence,
+        translation=label,
+        source=tuple(bpe.pieces(source)),
+        target=(),
+        maps={"encoder": _rounded(encoder_map(model, source))},
     )
 
 

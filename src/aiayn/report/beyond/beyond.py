@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aiayn.report.beyond import copying
+from aiayn.report.beyond import copying, labels
 from aiayn.report.beyond.part import Part
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 
-USES: tuple[Callable[[Evidence], Part], ...] = (copying.part,)
+USES: tuple[Callable[[Evidence], Part], ...] = (copying.part, labels.part)
 
 
 def section(evidence: Evidence) -> Section:

@@ -1,0 +1,1 @@
+../../src/aiayn/records/guesses.py

@@ -1,0 +1,1 @@
+../../src/aiayn/report/beyond/labels.py

@@ -1,0 +1,135 @@
+"""Means over the folds of a cross-validation, beside what others published on the same text."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from aiayn.config import Config
+from aiayn.paper.others import CROSS_VALIDATED, CrossValidated
+from aiayn.records import places
+from aiayn.records.scores import SplitScores
+from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
+
+Scored = Mapping[str, Mapping[str, SplitScores]]
+NOTE = (
+    "A mean over folds that have been run, each tested on sentences it was not trained on, and the "
+    "deviation of one fold from it. Published figures are without vectors that were trained on "
+    "other text; their folds are others. A difference of two models is tested on the folds that "
+    "both have: Student's paired t with Nadeau and Bengio's correction (2003), because the "
+    "training sets of folds overlap."
+)
+
+
+@dataclass(frozen=True)
+class Folds:
+    """A model's test accuracy by fold, in percent; how many folds there are in all, and of how
+    many sentences to train on one is tested."""
+
+    by_fold: Mapping[int, float]
+    of: int
+    share: float
+
+
+def cross_validated(config: Config, scored: Scored) -> Iterator[Table]:
+    """One table for each text that is divided into folds; none where no task has any."""
+    for published in CROSS_VALIDATED:
+        models = _models(config, scored, published)
+        if not models and not _tasks(config, published):
+            continue
+        yield Table(
+            f"{published[0].text}: means over folds",
+            ("Model", "Figures", "Folds", "Accuracy", "Deviation", "Bag of words"),
+            "llrrrr",
+            (*map(_published, published), *(_ours(*item) for item in models.items())),
+            (("", NOTE), *(("", line) for line in _tests(models))),
+            key="cross-validation",
+        )
+
+
+def paired_t(one: Folds, other: Folds) -> tuple[float, float, int] | None:
+    """The mean difference over common folds, its p-value, and how many folds; None below two.
+
+    Source: Nadeau and Bengio 2003: the variance of k differences is multiplied by 1/k + the share
+    of tested to trained sentences.
+    """
+    from scipy.stats import t
+
+    common = sorted(one.by_fold.keys() & other.by_fold.keys())
+    differences = [one.by_fold[fold] - other.by_fold[fold] for fold in common]
+    if len(differences) < 2:
+        return None
+    mean, variance = statistics.mean(differences), statistics.variance(differences)
+    error = math.sqrt(variance * (1 / len(differences) + one.share))
+    if not error:
+        return mean, float(mean == 0), len(differences)
+    return mean, float(2 * t.sf(abs(mean) / error, len(differences) - 1)), len(differences)
+
+
+def _tasks(config: Config, published: tuple[CrossValidated, ...]) -> dict[str, tuple[int, int]]:
+    """Of every task that tests one fold of the text: which, of how many."""
+    found = {}
+    for name, task in config.tasks.items():
+        corpus = config.catalogue.corpora[task.text.tests[places.TEST]]
+        labelled = corpus.labelled
+        if labelled is None or labelled.folds is None:
+            continue
+        downloads = {side.download for side in labelled.texts.values()}
+        if downloads == {published[0].download}:
+            found[name] = (labelled.folds.fold, labelled.folds.of)
+    return found
+
+
+def _models(
+    config: Config, scored: Scored, published: tuple[CrossValidated, ...]
+) -> dict[str, tuple[Folds, Folds]]:
+    """By model: its own folds, and the bag of words' on the same."""
+    tasks = _tasks(config, published)
+    ours: dict[str, tuple[dict[int, float], dict[int, float]]] = {}
+    for run, splits in scored.items():
+        described = config.run(run)
+        if described.task in tasks and places.TEST in splits:
+            fold, held = tasks[described.task][0], splits[places.TEST].scores
+            of_model, of_words = ours.setdefault(described.model, ({}, {}))
+            of_model[fold] = held["accuracy"].value
+            of_words[fold] = held["bag_of_words_accuracy"].value
+    if not ours:
+        return {}
+    of = next(iter(tasks.values()))[1]
+    trained = max(len(config.task(name).text.train) for name in tasks)
+    return {
+        model: (Folds(mine, of, 1 / trained), Folds(words, of, 1 / trained))
+        for model, (mine, words) in ours.items()
+    }
+
+
+def _published(figure: CrossValidated) -> Row:
+    cells = (Cell(figure.system, detail=figure.source), Cell("published"), Cell("10"))
+    return Row((*cells, Cell(figure.value.text), Cell(EMPTY), Cell(EMPTY)), "published")
+
+
+def _ours(model: str, folds: tuple[Folds, Folds]) -> Row:
+    own, words = folds
+    values = list(own.by_fold.values())
+    deviation = f"{statistics.stdev(values):.2f}" if len(values) > 1 else EMPTY
+    return Row(
+        (
+            Cell(model),
+            Cell("ours"),
+            Cell(f"{len(values)} of {own.of}"),
+            Cell(f"{statistics.mean(values):.2f}"),
+            Cell(deviation),
+            Cell(f"{statistics.mean(words.by_fold.values()):.2f}"),
+        ),
+        "ours",
+    )
+
+
+def _tests(models: Mapping[str, tuple[Folds, Folds]]) -> Iterator[str]:
+    for (one, (folds, _)), (other, (others, _)) in combinations(models.items(), 2):
+        if tested := paired_t(folds, others):
+            mean, p_value, count = tested
+            yield f"{one} − {other}: {signed(mean)} over {count} folds, p = {p_value:.3f}."

@@ -1,0 +1,154 @@
+"""Sentences that are labelled by self-attention alone: how many rightly, which ones, how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from aiayn.config import Config
+from aiayn.records.scores import Score, SplitScores
+from aiayn.report.beyond.folds import cross_validated
+from aiayn.report.beyond.labelled_sentences import sentence_tables
+from aiayn.report.beyond.part import FIELDS, Part
+from aiayn.report.evidence import Evidence
+from aiayn.report.parts.drawing import PALETTE, drawing
+from aiayn.report.parts.section import Figure
+from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
+
+MEASURES = ("accuracy", "bag_of_words_accuracy", "macro_f1", "calibration_error")
+PROTOCOL = (
+    "The encoder of the paper, the mean of its output over a sentence, and one linear layer. "
+    "Beside an accuracy stands its exact 95% interval. Bag of words: a logistic regression on "
+    "which words a sentence has, learned from the same training text. Calibration error: how far, "
+    "in 15 bins of like probability, the share of right labels is from what the run takes it to be."
+)
+
+
+def part(evidence: Evidence) -> Part:
+    """What every run that labels was scored, what it takes for what, and which sentences."""
+    config = evidence.config
+    found = {
+        run: splits
+        for run, splits in evidence.scores.items()
+        if config.task_of(run).kind == "classification"
+    }
+    if not found:
+        return Part()
+    scored = {run: splits for run, splits in found.items() if splits}
+    return Part(
+        tables=(
+            *cross_validated(config, scored),
+            Table(
+                f"Labels given at the scale {config.scale}",
+                (
+                    "Run", "Scored on", "Sentences", "Accuracy", "Bag of words", "Difference",
+                    "Macro F1", "Calibration error",
+                ),
+                "llrrrrrr",
+                tuple(row for run in found for row in _rows(run, found[run])),
+                (("", PROTOCOL),),
+                key="labels",
+            ),
+            *sentence_tables(config, evidence.root),
+        ),
+        records=tuple(_records(config, scored)),
+        figures=tuple(_confusions(scored)),
+    )  # fmt: skip
+
+
+def _rows(run: str, splits: Mapping[str, SplitScores] | None) -> Iterator[Row]:
+    if not splits:
+        yield Row((Cell(run), Cell("not run", tone="quiet", span=7)))
+        return
+    for split, held in splits.items():
+        accuracy, words, f1, calibration = (held.scores[measure] for measure in MEASURES)
+        difference = Cell(signed(accuracy.value - words.value))
+        yield Row(
+            (
+                Cell(run),
+                Cell(" + ".join(held.test_set.corpora), detail=split),
+                Cell(f"{held.test_set.pairs:,}"),
+                score_cell(accuracy, run),
+                score_cell(words, run),
+                difference,
+                score_cell(f1, run),
+                score_cell(calibration, run),
+            )
+        )
+
+
+def score_cell(score: Score | None, run: str) -> Cell:
+    """The score over its interval, if it has one."""
+    if score is None:
+        return Cell(EMPTY, tone="quiet")
+    detail, sources = "", [f"{score.source}.value"]
+    if score.low is not None and score.high is not None:
+        detail = f"{score.low:.2f}–{score.high:.2f}"
+        sources += [f"{score.source}.low", f"{score.source}.high"]
+    return Cell(f"{score.value:.2f}", detail=detail, sources=tuple(sources), run=run)
+
+
+def _records(
+    config: Config, scored: Mapping[str, Mapping[str, SplitScores]]
+) -> Iterator[dict[str, str]]:
+    for run, splits in scored.items():
+        for split, held in splits.items():
+            for measure, score in held.scores.items():
+                numbers = {"value": score.value, "low": score.low, "high": score.high}
+                yield dict.fromkeys(FIELDS, "") | {
+                    "use": "labels",
+                    "run": run,
+                    "model": config.run(run).model,
+                    "split": split,
+                    "test_set": "+".join(held.test_set.corpora),
+                    "number": f"{held.test_set.pairs}",
+                    "measure": measure,
+                    **{name: f"{n:.2f}" for name, n in numbers.items() if n is not None},
+                }
+
+
+def _confusions(scored: Mapping[str, Mapping[str, SplitScores]]) -> Iterator[Figure]:
+    """One for each task, of its first run with a test set."""
+    shown: set[tuple[str, ...]] = set()
+    for run, splits in scored.items():
+        if "test" not in splits or tuple(splits["test"].confusion) in shown:
+            continue
+        confusion = splits["test"].confusion
+        shown.add(tuple(confusion))
+        yield Figure(
+            name=f"confusion_{run.replace('.', '_')}",
+            title="Which label is taken for which",
+            caption=f"{run} on its test set: a row is the label that is wanted, a column the one "
+            "that is given, a cell how many sentences; the shade is their share of the row. "
+            f"Labels: {', '.join(confusion)}.",
+            svg=_matrix(confusion),
+            records=[
+                {"run": run, "wanted": wanted, "given": given, "sentences": str(count)}
+                for wanted, row in confusion.items()
+                for given, count in row.items()
+            ],
+        )
+
+
+def _matrix(confusion: Mapping[str, Mapping[str, int]]) -> str:
+    labels: Sequence[str] = list(confusion)
+    side = 1.2 + 0.5 * len(labels)
+    with drawing(max(3.2, side + 0.6), max(2.4, side)) as drawn:
+        axes = drawn.figure.add_subplot()
+        for row, wanted in enumerate(labels):
+            total = sum(confusion[wanted].values()) or 1
+            for column, given in enumerate(labels):
+                count = confusion[wanted][given]
+                axes.fill_between(
+                    [column, column + 1], row, row + 1,
+                    facecolor=PALETTE[0], alpha=0.75 * count / total, linewidth=0,
+                )  # fmt: skip
+                axes.text(column + 0.5, row + 0.5, f"{count}", ha="center", va="center", size=8)
+        places = [place + 0.5 for place in range(len(labels))]
+        axes.set_xticks(places, labels)
+        axes.set_yticks(places, labels)
+        axes.set_xlim(0, len(labels))
+        axes.set_ylim(len(labels), 0)
+        axes.grid(visible=False)
+        axes.set_xlabel("given")
+        axes.set_ylabel("wanted")
+    return drawn.svg
