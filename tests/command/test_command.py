@@ -25,6 +25,7 @@ from aiayn.config import Decoding, Model
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_model
 from aiayn.model.checkpoints import load_weights, save_weights
+from aiayn.model.classifier import Classifier
 from aiayn.model.transformer import Transformer
 from aiayn.records.checkpoints import Weights
 from aiayn.tokens.bpe import Bpe, train_bpe
@@ -33,6 +34,8 @@ from aiayn.trees.reading import read_tree
 RUN = "en-de.base"
 UNTESTED = "en-de.brief"
 PARSER = "parsing.parser"
+CLASSIFIER = "who-acts.classifier"
+LABELS = ("elle", "elles", "il", "ils", "je")  # as the vocabulary has them: sorted
 SENTENCES = ["A dog sleeps in the sun.", "Two men are walking."]
 WEIGHTS = (
     f"{RUN}/averaged.safetensors",
@@ -54,16 +57,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         N=2, d_model=16, d_ff=32, h=2, d_k=8, d_v=8, P_drop=0.1, eps_ls=0.1, steps=8,
         positions="sinusoid", average=2, checkpoint_steps=2,
     )  # fmt: skip
-    for name in ("base", "brief", "parser"):
+    for name in ("base", "brief", "parser", "classifier"):
         params["models"][name] = asdict(row)
     for task in params["tasks"].values():
-        task["decoding"]["extra_length"] = 4
+        if task["decoding"]:
+            task["decoding"]["extra_length"] = 4
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     text = root / "text"
     text.write_text("".join(f"{sentence}\n" for sentence in SENTENCES * 5))
     (root / "data/bpe").mkdir(parents=True)
     bpe = config.Bpe(vocabulary=300, normalization="identity")
-    for task in ("en-de", "parsing"):
+    for task in ("en-de", "parsing", "who-acts"):
         train_bpe([text], root / "data/bpe" / task, bpe)
     size = Bpe(root / "data/bpe/en-de/model.model").size
     for seed, weights in enumerate(WEIGHTS):
@@ -73,6 +77,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         about = Weights(run=path.parent.name, model=asdict(row), seed=1, max_length=32, step=8)
         save_weights(path, model.state_dict(), about)
+    path = root / "models" / CLASSIFIER / "averaged.safetensors"
+    path.parent.mkdir(parents=True)
+    classifier = Classifier(row, size, len(LABELS), max_length=32)
+    save_weights(path, classifier.state_dict(), replace(about, run=CLASSIFIER))
     return root
 
 
@@ -236,6 +244,28 @@ def test_what_is_wrong_is_one_clear_line(
         main(["translate", *arguments])
     assert said in str(caught.value.code)
     assert "\n" not in str(caught.value.code)
+
+
+def test_a_label_and_how_likely_each_is(project: Path, tmp_path: Path, capsys: Said) -> None:
+    out = tmp_path / "attention.svg"
+    main(["classify", CLASSIFIER, SENTENCES[0], "", "sun " * 3000, "--attention", str(out)])
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[1] == lines[3] == ""
+    for line in (lines[0], lines[2]):
+        label, *told = line.split("\t")
+        likely = {name: float(p) for name, p in (text.split(" ") for text in told)}
+        assert tuple(likely) == LABELS
+        assert likely[label] == max(likely.values())
+        assert sum(likely.values()) == pytest.approx(1, abs=0.0005)
+    texts = {node.text for node in ET.parse(out).iter() if node.tag.endswith("text")}
+    assert {"layer 1, head 1", "layer 2, head 2", "</s>"} <= texts
+
+
+def test_a_run_that_labels_does_nothing_else(project: Path) -> None:
+    with pytest.raises(SystemExit, match="does not translate, it classifies: aiayn classify who-a"):
+        main(["translate", CLASSIFIER, "x"])
+    with pytest.raises(SystemExit, match="does not classify, it translates: aiayn translate en-de"):
+        main(["classify", RUN, "x"])
 
 
 def test_a_translating_run_does_not_parse(project: Path) -> None:

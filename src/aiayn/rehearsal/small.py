@@ -80,9 +80,8 @@ def make_project(root: Path, folder: Path, scale: str | None) -> Config:
     params["machine"]["threads"] = 1
     params["launcher"] = {"command": None}
     params["profiling"] |= PROFILING
-    for task in params["tasks"].values():
-        few_steps = min(task["decoding"]["extra_length"], EXTRA_LENGTH)
-        task["decoding"]["extra_length"] = few_steps
+    for search in filter(None, (task["decoding"] for task in params["tasks"].values())):
+        search["extra_length"] = min(search["extra_length"], EXTRA_LENGTH)
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
     config.load(path)
     return whole
