@@ -57,7 +57,7 @@ def project(
     save_weights(weights, model.state_dict(), about)
     monkeypatch.chdir(tmp_path)
     device = Device(torch.device("cpu"), "float32")
-    decoding = config.load().task("en-de").decoding
+    decoding = config.load().task("en-de").search
     found = translate(load_model(weights, row, bpe.size, device), bpe, SENTENCES, decoding, device)
     (tmp_path / f"outputs/{RUN}").mkdir(parents=True)
     for split in ("dev", "test"):

@@ -213,7 +213,9 @@ def test_a_project_before_its_first_run_has_a_page(project: Project, toy: dict[s
     text = (folder / "reports/index.html").read_text(encoding="utf-8")
     assert "0 of 4 runs are scored" in text
     assert "Not known yet" in text
-    assert text.count("Nothing to show yet.") == 5  # costs, the text, training, the model, lengths
+    assert (
+        text.count("Nothing to show yet.") == 6
+    )  # costs, the text, training, the model, lengths, beyond
     assert (folder / "reports/figures").is_dir()
 
 

@@ -68,9 +68,9 @@ def export(params: Config, run: str, engine: str) -> Exported:
     model, row = of_usual_width(model, row, params.training.max_length)
     length = fmean(len(line) + 1 for line in processor.encode(list(ours_on_dev)))
     search = EngineSearch(
-        beam=task.decoding.beam,
-        alpha=round(engine_alpha(task.decoding.alpha, length), 3),
-        longest=params.training.max_length + task.decoding.extra_length,
+        beam=task.search.beam,
+        alpha=round(engine_alpha(task.search.alpha, length), 3),
+        longest=params.training.max_length + task.search.extra_length,
     )
     folder = places.export(run, engine)
     with replaced_folder(folder) as new:
@@ -104,7 +104,7 @@ def export(params: Config, run: str, engine: str) -> Exported:
             manifest=manifest,
             weights=str(weights),
             trained=if_there(circumstances.read_train, places.train_circumstances(run)),
-            alpha=task.decoding.alpha,
+            alpha=task.search.alpha,
             search=search,
             trial=Trial(
                 split=split,
