@@ -10,7 +10,14 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.findings import statements
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import csv_text, latex, markdown
-from aiayn.report.sections import by_length, costs, learning_curves, model_figures, texts
+from aiayn.report.sections import (
+    by_length,
+    costs,
+    learning_curves,
+    model_figures,
+    texts,
+    why_not,
+)
 from aiayn.report.table_1 import layer_types
 from aiayn.report.table_2 import translation
 from aiayn.report.table_3 import variations
@@ -29,6 +36,7 @@ SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "model": model_figures.section,
     "length": by_length.section,
     "beyond": beyond.section,
+    "why_not": why_not.section,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from operator import attrgetter
 from types import SimpleNamespace
 
@@ -13,6 +14,8 @@ from aiayn.records import places
 from aiayn.records.scores import SplitScores, TestSet
 from aiayn.records.text import RAW, Manifest
 from aiayn.report.parts.verdict import Judgement, judge
+
+TEXT, FORM = "text", "text.form"
 
 
 def judge_run(
@@ -44,9 +47,24 @@ def judge_run(
     )
 
 
+@dataclass(frozen=True)
+class Departure:
+    """A difference from a recipe, `said` in words; `key` is a dotted parameter, or TEXT or FORM."""
+
+    key: str
+    said: str
+
+
 def recipe_departures(
     recipe: Recipe, config: Config, run: str, manifest: Manifest | None
 ) -> Iterator[str]:
+    """How a run differs from a recipe of the paper, in words; see `departures`."""
+    return (departure.said for departure in departures(recipe, config, run, manifest))
+
+
+def departures(
+    recipe: Recipe, config: Config, run: str, manifest: Manifest | None
+) -> Iterator[Departure]:
     """How a run differs from a recipe of the paper: parameters, training text, archives.
 
     Args:
@@ -56,27 +74,36 @@ def recipe_departures(
     parameters = SimpleNamespace(
         model=config.model_of(run), training=config.training, decoding=task.decoding, bpe=task.bpe
     )
-    yield from parameter_departures(recipe, parameters)
+    yield from _of_parameters(recipe, parameters)
     if manifest is None:
-        yield f"its training text is unknown: {places.TEXTS} has no manifest of it"
+        missing = f"its training text is unknown: {places.TEXTS} has no manifest of it"
+        yield Departure(TEXT, missing)
         return
     if manifest.form != RAW:
-        yield f"its text is in the form {manifest.form}, not as the corpora have it"
-    yield from text_departures(recipe.training_text, manifest)
+        form = f"its text is in the form {manifest.form}, not as the corpora have it"
+        yield Departure(FORM, form)
+    for said in text_departures(recipe.training_text, manifest):
+        yield Departure(TEXT, said)
     archives = (*recipe.training_text.archives, recipe.evaluation_set.archive)
     checksums = {entry["checksum"] for entry in manifest.downloads.values()}
     for archive in archives:
         if archive and archive.checksum not in checksums:
             kind, _, digest = archive.checksum.partition(":")
-            yield f"{archive.name} is not from the published file ({kind}:{digest[:8]}...)"
+            said = f"{archive.name} is not from the published file ({kind}:{digest[:8]}...)"
+            yield Departure(TEXT, said)
 
 
 def parameter_departures(recipe: Recipe, parameters: object) -> Iterator[str]:
     """Which parameters are not what the paper states; `parameters` have the recipe's sections."""
+    return (departure.said for departure in _of_parameters(recipe, parameters))
+
+
+def _of_parameters(recipe: Recipe, parameters: object) -> Iterator[Departure]:
     for path, requirement in recipe.parameters.items():
         value = attrgetter(path)(parameters)
         if not requirement.admits(value):
-            yield f"{path.rpartition('.')[2]} is {value}, not {_stated(requirement)}"
+            said = f"{path.rpartition('.')[2]} is {value}, not {_stated(requirement)}"
+            yield Departure(path, said)
 
 
 def text_departures(paper: TrainingText, ours: Manifest) -> Iterator[str]:

@@ -1,0 +1,1 @@
+../../src/aiayn/paper/known_costs.py

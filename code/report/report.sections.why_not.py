@@ -1,0 +1,1 @@
+../../src/aiayn/report/sections/why_not.py

@@ -1,0 +1,53 @@
+"""What a departure from the recipe costs, by table 3 and by what others have reported.
+
+Only what a source says stands here; of everything else the cost is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aiayn.paper import table_3
+from aiayn.paper.printed import Printed
+
+# by a parameter's dotted name, or what of the text departs
+REPORTED = {
+    "training.batch_tokens": (
+        "22 to 25.6 BLEU where one GPU trained on its own smaller batches (tensor2tensor#317, "
+        "#455, #1542; fairseq#346)",
+    ),
+    "model.average": (
+        "26.65 for base with neither averaging nor split compounds, on WMT16's text (fairseq#1352)",
+    ),
+    "text.form": (
+        "lower-cased BLEU of one output is 0.52 above cased: 28.85 and 28.33 (tensor2tensor#317)",
+    ),
+}
+SEED = (
+    "not told by the paper; late checkpoints of one training differ by about 0.3 BLEU (NVIDIA's "
+    "DeepLearningExamples)"
+)
+
+
+def known_costs(key: str) -> tuple[str, ...]:
+    """What is known of a departure in a parameter, a source each; empty where nothing is."""
+    section, _, column = key.partition(".")
+    printed = tuple(_printed(column)) if section == "model" else ()
+    table = (f"table 3, BLEU on newstest2013: {'; '.join(printed)}",) if printed else ()
+    return (*table, *REPORTED.get(key, ()))
+
+
+def _printed(column: str) -> Iterator[str]:
+    """The rows of table 3 that differ from base in this column and in what follows from it."""
+    base = table_3.ROWS["base"]
+    for row in table_3.ROWS.values():
+        changed = {name for name, cell in row.columns.items() if cell != base.columns[name]}
+        if row is base or changed - {"d_k", "d_v"} != {column} - {"d_k", "d_v"}:
+            continue
+        if column in changed:
+            yield f"{column} {row.columns[column].text} {_less(row.bleu, base.bleu)}"
+
+
+def _less(ours: Printed, base: Printed) -> str:
+    """A difference of two printed figures, to the tenth that is printed."""
+    return f"{ours.value - base.value:+.1f}".replace("-", "−")
