@@ -149,7 +149,7 @@ def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
         found.setdefault("model.average", []).append(
             f"averaging {config.model_of(run).average} in {run}: {signed(averaging)}"
         )
-        beam = config.task_of(run).decoding.beam
+        beam = config.task_of(run).search.beam
         text = f"beam {beam} for greedy in {run}: {signed(search)}"
         found.setdefault("decoding.beam", []).append(text)
     spread = comparison.models[comparison.base].bleu.sd
