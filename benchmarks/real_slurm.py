@@ -2,7 +2,7 @@
 
 Starts munged, slurmctld and slurmd for one node, as the current user and in a temporary folder, and
 runs a copy of the project at a small scale: once with no launcher, then with LAUNCHER=slurm
-undisturbed; requeued in the middle of the training; with a time limit shorter than the training;
+undisturbed; requeued in the middle of the training; with its time limit coming in the middle;
 with whoever waits for the jobs killed -9 and started again. Prints a line for each; exits with 1 if
 any ended with other bytes, or trained a step twice. Needs Debian's slurm-wlm and munge, or alike.
 
@@ -38,11 +38,10 @@ from aiayn.records.lock import Lock
 REPOSITORY = Path(__file__).resolve().parent.parent
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "squeue")
 SBIN = os.pathsep + os.pathsep.join(("/usr/sbin", "/usr/local/sbin"))
-RUN, STEPS = "en-de.base", 400
+RUN, STEPS = "en-de.base", 1000
 TRAIN = f"train@{RUN}"
 SMALL = (
-    # nothing is saved but at the end, or when a job is told to stop
-    f"models.base.steps={STEPS}", f"models.base.checkpoint_steps={STEPS}", "models.base.average=1",
+    "models.base.average=1",
     "training.log_steps=10", "training.validation_steps=200",
     "catalogue.corpora.demo-train.grammar.sentences=2000",
     "catalogue.corpora.demo-dev.grammar.sentences=30",
@@ -176,6 +175,11 @@ class Project:
         if process.wait():
             sys.exit(f"the graph failed:\n{(self.root / 'said.txt').read_text()}")
 
+    def scontrol(self, command: str) -> str:
+        """What it says of the one job."""
+        (job,) = _said("squeue --noheader --format=%i", self.environment).split()
+        return _said(f"scontrol {command.format(job=job)}", self.environment)
+
     def log(self) -> str:
         """What all jobs of the training have said, the first first."""
         files = (self.root / "logs").glob(f"{TRAIN}.*.log")
@@ -203,14 +207,18 @@ def requeued(project: Project) -> None:
     """An administrator, a preemption or a failing node sends the job back into the queue."""
     graph = project.start(TRAIN)
     _until(lambda: len(project.steps()) > 3, [graph], 600)
-    (job,) = _said("squeue --noheader --format=%i", project.environment).split()
-    subprocess.run(["scontrol", "requeue", job], check=True, env=os.environ | project.environment)
+    project.scontrol("requeue {job}")
     project.finish(graph)
 
 
 def limited(project: Project) -> None:
-    """The limit is told some 10 to 40 seconds after each start: SLURM looks every half a minute."""
-    graph = project.start(TRAIN, SBATCH_TIMELIMIT="1", SBATCH_SIGNAL="B:USR1@50")
+    """The limit moves to less than three minutes from now: SLURM, which looks every half a minute,
+    tells the job's script at once.
+    """
+    graph = project.start(TRAIN, SBATCH_TIMELIMIT="60")
+    _until(lambda: len(project.steps()) > 3, [graph], 600)
+    minutes = project.scontrol("show job {job}").partition("RunTime=")[2].split(":")[1]
+    project.scontrol(f"update JobId={{job}} TimeLimit={int(minutes) + 2}")
     project.finish(graph)
 
 
@@ -231,13 +239,18 @@ def _started_by(pid: int) -> list[int]:
     return [*own, *(below for child in own for below in _started_by(child))]
 
 
-def small(folder: Path, environment: dict[str, str]) -> bool:
-    """Every disturbance; whether all came out well."""
-    here = Project(folder / "here", (*SMALL, "launcher=here"), {})
+DISTURBANCES: tuple[Callable[[Project], None] | None, ...] = (None, requeued, limited, orphaned)
+
+
+def small(folder: Path, environment: dict[str, str], last: int) -> bool:
+    """Every disturbance of a training of `last` steps; whether all came out well."""
+    # nothing is saved but at the end, or when a job is told to stop
+    overrides = (*SMALL, f"models.base.steps={last}", f"models.base.checkpoint_steps={last}")
+    here = Project(folder / "here", (*overrides, "launcher=here"), {})
     here.finish(here.start(f"score@{RUN}"))
     wanted, well = here.outputs(), True
-    slurm = (*SMALL, "launcher=slurm", "launcher.gpus=0")
-    for disturb in (None, requeued, limited, orphaned):
+    slurm = (*overrides, "launcher=slurm", "launcher.gpus=0")
+    for disturb in DISTURBANCES:
         name = disturb.__name__ if disturb else "undisturbed"
         project = Project(folder / name, slurm, environment)
         if disturb:
@@ -246,7 +259,7 @@ def small(folder: Path, environment: dict[str, str]) -> bool:
         project.finish(project.start(f"score@{RUN}"))
         steps, starts = project.steps(), len(re.findall(r", start \d+: ", project.log()))
         is_same = project.outputs() == wanted
-        never_twice = steps == sorted({*steps}) and steps[-1] == STEPS
+        never_twice = steps == sorted({*steps}) and steps[-1] == last
         trained = read_train(project.root / places.train_circumstances(RUN))
         facts = {
             "what": name, "same_bytes": is_same, "no_step_twice": never_twice,
@@ -279,12 +292,18 @@ def _made_by_training(run: str) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--whole", action="store_true")
+    parser.add_argument(
+        "--steps", type=int, default=STEPS, help="of each training; fewer where slow"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "cluster").mkdir()
         with cluster(folder / "cluster") as environment:
-            well = (whole if arguments.whole else small)(folder, environment)
+            if arguments.whole:
+                well = whole(folder, environment)
+            else:
+                well = small(folder, environment, arguments.steps)
     sys.exit(not well)
 
 

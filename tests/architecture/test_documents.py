@@ -40,7 +40,9 @@ def test_every_deviation_names_the_file_that_does_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [DEVIATIONS, ROOT / "docs/paper_map.md"], ids=lambda page: page.name
+    "page",
+    [DEVIATIONS, *(ROOT / "docs" / n for n in ("paper_map.md", "scale_out.md"))],
+    ids=lambda page: page.name,
 )
 def test_every_named_file_exists(page: Path) -> None:
     named = files(page.read_text(encoding="utf-8"))

@@ -53,6 +53,15 @@ def test_a_training_says_how_far_it_is(child: Child) -> None:
     )
 
 
+def test_a_job_says_so_in_its_log_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress.write(tmp_path / "silent.json", SOME_WAY)
+    monkeypatch.setenv(progress.LOG, "1")
+    progress.write(tmp_path / "progress.json", SOME_WAY)
+    assert capsys.readouterr().out == f"{SOME_WAY}\n"
+
+
 def test_before_its_first_line_a_training_says_since_when(child: Child) -> None:
     path = places.progress(places.scratch("en-de.base", 16 * "a"))
     path.write_text("{}")  # of another version

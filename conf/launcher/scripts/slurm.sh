@@ -43,4 +43,5 @@ case $state in
 TIMEOUT) reason="its time was up. Raise SBATCH_TIMELIMIT." ;;
 CANCELLED) reason="it was cancelled." ;;
 esac
+reason=${reason#SlurmError: }
 fail "job $job ended as ${state:-one that SLURM has forgotten}: ${reason:-no error in its log.} ($log)"
