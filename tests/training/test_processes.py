@@ -48,7 +48,7 @@ def test_the_number_of_processes_does_not_matter(train_together: Together, tmp_p
         "learning_rate_scale": 0.2, "warmup_steps": 50, "validation_steps": 10, "micro_batches": 8,
     }  # fmt: skip
     curves = []
-    for number in (1, 2, 3, 4, 8):
+    for number in (1, 2, 3, 4):
         scratch = tmp_path / str(number)
         ended = train_together(scratch, number, columns={"steps": 50}, settings=settings)
         assert codes(ended) == [0] * number
