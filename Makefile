@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction verify rehearse quick test lint format params code sync ui bench kills slurm clean
+.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test lint format params code sync ui bench kills slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,17 @@ reproduction: ## copy what the graph has left, weights aside, to reproductions/S
 	@test -n "$(notdir $(TO))" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
 	rm -rf $(TO).new && mkdir -p $(TO).new && cp -R $(wildcard $(KEPT)) $(TO).new
 	rm -rf $(TO) && mv $(TO).new $(TO)
+
+# the shell's own NAME, as SCALE above
+export NAME
+publish: $(READY) ## the same to reproductions/NAME, of committed code and a graph that is up to date (NAME=...)
+	@case "$$NAME" in ''|[!A-Za-z0-9]*|*[!A-Za-z0-9_.-]*) echo "Give it a name of letters, digits, _, - and .: make publish NAME=..." >&2; exit 1;; esac
+	@python -m aiayn.repro.publishable
+	@$(MAKE) --no-print-directory reproduction TO="reproductions/$$NAME"
+	@python -m aiayn.verification.published
+
+reproductions: $(READY) ## render the table of all reproductions, reproductions/README.md
+	@python -m aiayn.verification.published
 
 # a process for each core; tests/conftest.py says what must share one
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder

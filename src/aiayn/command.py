@@ -94,7 +94,9 @@ def _parser() -> _Parser:
         "published interval; and what differs of all that decides a run's bytes. Exit status 0: "
         "nothing is outside, missing or damaged; 1: something is; 2: nothing can be compared.",
     )
-    verify.add_argument("reproduction", type=Path, help="a folder, like reproductions/multi30k")
+    verify.add_argument(
+        "reproduction", type=Path, help=f"a folder, like {places.REPRODUCTIONS}/multi30k"
+    )
     verify.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
     verify.add_argument("--page", type=Path, metavar="FILE", help="write all of it as a page")
     export = commands.add_parser(

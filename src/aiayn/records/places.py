@@ -29,6 +29,7 @@ ILLUSTRATIONS = Path("illustrations")
 REPORTS = Path("reports")
 SCRATCH = Path("scratch")
 EXPORTS = Path("exports")
+REPRODUCTIONS = Path("reproductions")
 
 LAYERS_PROFILE = PROFILES / "layers.json"
 LAYERS_CIRCUMSTANCES = CIRCUMSTANCES / "profile_layers.json"  # times and memory
