@@ -18,8 +18,8 @@ from aiayn.records import places
 
 PAD, UNK, START, END = range(4)
 
-# a word takes about 0.3 kB here and in sentencepiece; 36 million pairs have a few million words
-MOST_DISTINCT = 10_000_000
+# a distinct word takes up to 0.8 kB, most of it in sentencepiece: these, 3 GB
+MOST_DISTINCT = 4_000_000
 # crawled text holds thousands of characters that hardly ever occur; their bytes do as well, and
 # leave the vocabulary to words
 CHARACTER_COVERAGE = 0.99999
