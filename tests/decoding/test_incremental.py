@@ -28,7 +28,16 @@ def tokens(rows: int, length: int) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    "columns", [{}, {"d_k": 3, "d_v": 5}, {"h": 1}, {"positions": "learned"}], ids=str
+    "columns",
+    [
+        {},
+        {"d_k": 3, "d_v": 5},
+        {"h": 1},
+        {"positions": "learned"},
+        {"neighbourhood": 4},
+        {"neighbourhood": ROOM + 1},
+    ],
+    ids=str,
 )
 def test_its_logits_are_the_models(tiny: Row, columns: dict[str, object]) -> None:
     """With padded sources, several prefixes a sentence, and more room made on the way."""
@@ -53,8 +62,11 @@ def beam(decoder: IncrementalDecoder, source: Tensor, origins: Tensor, newest: T
     return prefixes
 
 
-def test_prefixes_go_on_from_others_and_sentences_are_dropped(tiny: Row) -> None:
-    model = seeded(tiny())
+@pytest.mark.parametrize("neighbourhood", [None, 3])
+def test_prefixes_go_on_from_others_and_sentences_are_dropped(
+    tiny: Row, neighbourhood: int | None
+) -> None:
+    model = seeded(tiny(neighbourhood=neighbourhood))
     source, newest = tokens(3, 6), tokens(LENGTH * 3, 4).view(LENGTH, 3, 4)
     source[0, 3:] = 0
     generator = torch.Generator().manual_seed(1)
@@ -72,6 +84,17 @@ def test_prefixes_go_on_from_others_and_sentences_are_dropped(tiny: Row) -> None
         whole = torch.cat((pieces[kept], tokens(2, 4)[:, :, None]), dim=2).flatten(0, 1)
         expected = model(source[kept].repeat_interleave(4, dim=0), whole)[:, -1]
     torch.testing.assert_close(found.flatten(0, 1), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_nothing_is_kept_that_no_step_sees(tiny: Row) -> None:
+    decoder = IncrementalDecoder(seeded(tiny(neighbourhood=5)))
+    prefixes = decoder.start(tokens(2, 6), 3)
+    with torch.no_grad():
+        for t in range(LENGTH):
+            decoder.step(tokens(6, LENGTH)[:, t].view(2, 3), prefixes)
+    assert prefixes.length == LENGTH
+    assert {attended.room for attended in prefixes.written} == {5 * 3}
+    assert prefixes.sees_B1WS.shape == (2, 1, 3, 5 * 3)
 
 
 def test_the_cache_has_the_format_of_what_is_cached(tiny: Row) -> None:

@@ -17,11 +17,15 @@ from aiayn.profiling.models import ForwardFlops, profile_model
 
 @pytest.mark.slow
 @settings(max_examples=10)
-@given(source=st.integers(1, 9), target=st.integers(1, 9))
-def test_any_two_lengths_cost_what_the_formula_says(source: int, target: int) -> None:
+@given(
+    source=st.integers(1, 9), target=st.integers(1, 9), r=st.sampled_from([None, None, 1, 3, 20])
+)
+def test_any_two_lengths_cost_what_the_formula_says(
+    source: int, target: int, r: int | None
+) -> None:
     row = Model(
         N=2, d_model=12, d_ff=20, h=3, d_k=2, d_v=5, P_drop=0.1, eps_ls=0.1, steps=1,
-        positions="learned", average=1, checkpoint_steps=1,
+        positions="learned", average=1, checkpoint_steps=1, neighbourhood=r,
     )  # fmt: skip
     with torch.device("meta"):
         model = Transformer(row, 31, max_length=16).eval()
@@ -62,6 +66,22 @@ def test_a_classifiers_profile(tiny: Callable[..., Model]) -> None:
     assert profile.pair_flops.forward == 2 * layer + 2 * 16 * 3
     attention, network, norms = 4 * 16**2, 2 * 16 * 32 + 32 + 16, 2 * 2 * 16
     assert profile.parameters == 50 * 16 + 2 * (attention + network + norms) + 16 * 3 + 3
+
+
+def test_within_a_neighbourhood_scores_grow_with_the_length_alone(
+    tiny: Callable[..., Model],
+) -> None:
+    """Two blocks of four see seven positions each: 56 scores of 64; of eighty, 560 of 6,400."""
+    near = ForwardFlops.of(tiny(neighbourhood=4), 50)
+    full = ForwardFlops.of(tiny(), 50)
+    a_score = 2 * 2 * 2 * (8 + 8)  # FLOPs, layers, heads, d_k + d_v
+    assert full.pair(8, 8) - near.pair(8, 8) == 2 * a_score * (64 - 56)
+    assert full.pair(80, 8) - full.pair(8, 8) - near.pair(80, 8) + near.pair(8, 8) == a_score * (
+        (6400 - 64) - (560 - 56)
+    )
+    assert profile_model(tiny(P_drop=0.0, neighbourhood=4), 50, 7, 16).pair_flops.forward == (
+        near.pair(7, 7)
+    )
 
 
 @pytest.mark.parametrize(("N", "d_ff"), [(1, 32), (3, 64)])

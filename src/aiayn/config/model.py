@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from aiayn.config.rules import positive, require
@@ -24,6 +24,7 @@ class Model:
     positions | how positions are encoded: sinusoids, or embeddings that are learned (row E)
     average | number of last checkpoints that are averaged (section 6.1: 5 for base, 20 for big)
     checkpoint_steps | between two checkpoints: the paper's 10 minutes are 1,500 of base, 600 of big
+    neighbourhood | r of section 4: self-attention sees so many positions; absent: all of them
     """
 
     N: int
@@ -38,6 +39,12 @@ class Model:
     positions: Literal["sinusoid", "learned"]
     average: int
     checkpoint_steps: int
+    neighbourhood: int | None = None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that the row has, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     def check(self, key: str) -> None:
         """Raises ConfigError where no such model can be built."""
@@ -51,6 +58,7 @@ class Model:
             "steps",
             "average",
             "checkpoint_steps",
+            "neighbourhood",
         ):
             positive(f"{key}.{field}", getattr(self, field))
         for field in ("P_drop", "eps_ls"):

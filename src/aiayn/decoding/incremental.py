@@ -2,7 +2,8 @@
 
 Keys and values of earlier positions stay where they were first written: a beam that reorders its
 hypotheses moves none of them. It reorders the rows of a mask that says which of the positions
-written for a sentence are a hypothesis's own.
+written for a sentence are a hypothesis's own. Within a neighbourhood of r positions, a piece is
+written over the one that no step sees any more: there is room for r, however long prefixes grow.
 
 Shape suffixes as in model/transformer.py.
 """
@@ -78,9 +79,10 @@ class Attended:
 class Prefixes:
     """W prefixes of each of B sentences, all of one length, as the decoder's layers see them.
 
-    Piece t of prefix w is written at position S = t W + w; which of them a prefix sees is in
-    `sees_B1WS`: 0 for those that are its own, else -infinity, to be added to scores. `source_B11S`
-    says the same of the source's positions, of which padding is not seen.
+    Piece t of prefix w is written at position S = t W + w, with t modulo r for t within a
+    neighbourhood of r positions; which of them a prefix sees is in `sees_B1WS`: 0 for those that
+    are its own, else -infinity, to be added to scores. `source_B11S` says the same of the source's
+    positions, of which padding is not seen.
     """
 
     length: int
@@ -123,7 +125,10 @@ class IncrementalDecoder:
         rows = len(source_BS)
         return Prefixes(
             length=0,
-            written=[layer.empty(rows, ROOM * beam) for layer in self.layers],
+            written=[
+                layer.empty(rows, min(ROOM, self.model.neighbourhood or ROOM) * beam)
+                for layer in self.layers
+            ],
             sees_B1WS=self.model.embedding.new_empty(rows, 1, beam, 0),
             source=[Attended.of(layer) for layer in memory.layers],
             source_B11S=_added(memory.may_attend_B11S),
@@ -136,9 +141,11 @@ class IncrementalDecoder:
             newest_BW: int64 piece ids; the start symbol at first.
         """
         rows, beam = newest_BW.shape
+        place = beam * (prefixes.length % r if (r := self.model.neighbourhood) else prefixes.length)
+        before_B1WS, after_B1WS = prefixes.sees_B1WS[..., :place], prefixes.sees_B1WS[..., place:]
         itself_B1WS = _added(torch.eye(beam, dtype=torch.bool, device=newest_BW.device))
         prefixes.sees_B1WS = torch.cat(
-            (prefixes.sees_B1WS, itself_B1WS.expand(rows, 1, -1, -1)), dim=3
+            (before_B1WS, itself_B1WS.expand(rows, 1, -1, -1), after_B1WS[..., beam:]), dim=3
         )
         positions, room = prefixes.sees_B1WS.shape[3], prefixes.written[0].room
         if positions > room:
@@ -150,7 +157,9 @@ class IncrementalDecoder:
         for layer, written, source in zip(
             self.layers, prefixes.written, prefixes.source, strict=True
         ):
-            x_BWD = layer.step(x_BWD, written, prefixes.sees_B1WS, source, prefixes.source_B11S)
+            x_BWD = layer.step(
+                x_BWD, place, written, prefixes.sees_B1WS, source, prefixes.source_B11S
+            )
         prefixes.length += 1
         return x_BWD
 
@@ -180,16 +189,17 @@ class _Layer:
     def step(
         self,
         x_BWD: Tensor,
+        place: int,
         written: Attended,
         sees_B1WS: Tensor,
         source: Attended,
         source_B11S: Tensor,
     ) -> Tensor:
-        """(B, W, D) to (B, W, D); keys and values of the newest positions are written."""
+        """(B, W, D) to (B, W, D); keys and values of the newest pieces are written at `place`."""
         layer = self.layer
         parts = functional.linear(x_BWD, self.w_qkv).split_with_sizes(self.sizes, dim=2)
         queries, keys, values = (self._heads(part) for part in parts)
-        written.write(sees_B1WS.shape[3] - x_BWD.shape[1], keys, values)
+        written.write(place, keys, values)
         y_BWD = layer.self_attention.w_o(written.attend(queries, sees_B1WS))
         x_BWD = layer.self_attention_residual(x_BWD, y_BWD)
         queries = self._heads(functional.linear(x_BWD, self.w_q_source))

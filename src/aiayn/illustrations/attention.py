@@ -13,7 +13,6 @@ from torch import Tensor
 from aiayn.model.attention import KeysValues, MultiHeadAttention, attention_weights
 from aiayn.model.encoder import Encoding
 from aiayn.model.layers import EncoderLayer
-from aiayn.model.masks import may_attend_to_earlier
 from aiayn.model.transformer import Transformer
 from aiayn.records.illustrations import KINDS, AttentionMaps
 from aiayn.tokens.bpe import END, START, Bpe
@@ -103,9 +102,7 @@ def _recorded(attention: MultiHeadAttention) -> Iterator[list[Tensor]]:
         may_attend: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        mask = may_attend
-        if is_causal:
-            mask = may_attend_to_earlier(queries_BHTK.shape[2]).to(queries_BHTK.device)
+        mask = attention.mask(queries_BHTK.shape[2], may_attend, is_causal=is_causal)
         calls.append(attention_weights(queries_BHTK, attended.keys_BHSK, mask))
         return attend(queries_BHTK, attended, may_attend=may_attend, is_causal=is_causal)
 

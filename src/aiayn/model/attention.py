@@ -10,6 +10,7 @@ from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
 from aiayn.compute.device import dtype_of_products
+from aiayn.model.masks import may_attend_to_earlier
 
 
 def attention(
@@ -133,6 +134,15 @@ class MultiHeadAttention(nn.Module):
         )
         out: Tensor = self.w_o(heads_BHTV.transpose(1, 2).flatten(2))
         return out
+
+    def visible(self, past: KeysValues) -> KeysValues:
+        """Of the positions so far, those that the last one sees: all."""
+        return past
+
+    def mask(self, length: int, may_attend: Tensor | None, *, is_causal: bool) -> Tensor | None:
+        """Who sees whom when `length` positions attend to each other, as a tensor: for pictures and
+        checks. Arguments as of `attend`."""
+        return may_attend_to_earlier(length).to(self.w_q.weight.device) if is_causal else may_attend
 
     def _project(self, x_BTD: Tensor, *projections: nn.Linear) -> list[Tensor]:
         """One product for all the matrices: many small ones cost more than a large one."""

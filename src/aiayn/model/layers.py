@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from aiayn.config import Model
 from aiayn.model.attention import KeysValues, MultiHeadAttention
 from aiayn.model.dropout import Dropout
+from aiayn.model.neighbourhood import NeighbourhoodAttention
 
 LAYER_NORM_EPSILON = 1e-6  # the authors' code; the paper is silent
 
@@ -47,12 +48,19 @@ def attention_of(model: Model) -> MultiHeadAttention:
     return MultiHeadAttention(model.d_model, model.h, model.d_k, model.d_v)
 
 
+def self_attention_of(model: Model) -> MultiHeadAttention:
+    """The same, within the row's neighbourhood where it has one."""
+    if model.neighbourhood is None:
+        return attention_of(model)
+    return NeighbourhoodAttention(model.d_model, model.h, model.d_k, model.d_v, model.neighbourhood)
+
+
 class EncoderLayer(nn.Module):
     """Self-attention, then the feed-forward network; the left half of figure 1."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()
-        self.self_attention = attention_of(model)
+        self.self_attention = self_attention_of(model)
         self.self_attention_residual = Residual(model.d_model, model.P_drop)
         self.feed_forward = FeedForward(model.d_model, model.d_ff)
         self.feed_forward_residual = Residual(model.d_model, model.P_drop)
@@ -74,7 +82,7 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, model: Model) -> None:
         super().__init__()
-        self.self_attention = attention_of(model)
+        self.self_attention = self_attention_of(model)
         self.self_attention_residual = Residual(model.d_model, model.P_drop)
         self.cross_attention = attention_of(model)
         self.cross_attention_residual = Residual(model.d_model, model.P_drop)
@@ -102,7 +110,7 @@ class DecoderLayer(nn.Module):
 
         Args:
             x_BWD: float, the newest position alone.
-            past: keys and values of the positions before it, (B * W, H, t, ...).
+            past: keys and values of the positions before it that are seen, (B * W, H, t, ...).
             memory: this layer's projection of the encoder's output, (B, H, S, ...): the hypotheses
                 of a sentence share it.
             may_attend: which source positions are real, (B, 1, 1, S).
@@ -111,7 +119,7 @@ class DecoderLayer(nn.Module):
         """
         x_F1D = x_BWD.flatten(0, 1)[:, None]
         queries, newest = self.self_attention.queries_keys_values(x_F1D)
-        attended = past.extended(newest)
+        attended = self.self_attention.visible(past.extended(newest))
         y_BWD = self.self_attention.attend(queries, attended).view_as(x_BWD)
         x_BWD = self.self_attention_residual(x_BWD, y_BWD)
         return self._after_self_attention(x_BWD, memory, may_attend), attended

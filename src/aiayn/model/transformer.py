@@ -12,7 +12,10 @@ D | d_model
 H | heads
 K | d_k
 V | d_v
-R | neighbours that restricted attention sees, table 1's r
+R | neighbours that restricted attention sees, table 1's r; so many queries make a block of it
+G | blocks of a sentence
+X | positions that any query of a block sees
+A | B * G, the blocks of all sentences
 P | pieces of the vocabulary
 W | hypotheses of a sentence: the width of the beam
 F | B * W, the hypotheses of all sentences
@@ -78,6 +81,7 @@ class Transformer(Encoding):
     def __init__(self, model: Model, vocabulary: int, *, max_length: int, pad: int = 0) -> None:
         super().__init__()
         self.pad = pad
+        self.neighbourhood = model.neighbourhood
         self.scale = model.d_model**0.5
         self.embedding = nn.Parameter(torch.empty(vocabulary, model.d_model))
         positions = SinusoidalPositions if model.positions == "sinusoid" else LearnedPositions

@@ -27,7 +27,7 @@ WITHOUT_PRODUCTS = frozenset(
     for name in (
         # element by element, or over one dimension
         "add", "sub", "rsub", "sum", "mul", "div", "tanh", "sigmoid", "relu", "relu_", "softmax",
-        "abs", "ne", "gt", "le", "bitwise_not", "masked_fill", "clamp_",
+        "abs", "neg", "ne", "gt", "le", "lt", "__or__", "bitwise_not", "masked_fill", "clamp_",
         # shapes, copies and constants
         "embedding", "pad", "unfold", "unbind", "clone", "fill_", "copy_", "lift_fresh", "detach",
         "zeros", "ones", "new_ones", "zeros_like", "slice", "select", "arange", "cat", "stack",

@@ -10,6 +10,7 @@ import torch
 from aiayn.config import Config, Model
 from aiayn.errors import ProfileError
 from aiayn.model.classifier import Classifier
+from aiayn.model.neighbourhood import computed_scores
 from aiayn.model.transformer import Transformer
 from aiayn.paper import PAPER, model_of
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
@@ -25,7 +26,8 @@ class ForwardFlops:
 
     A source piece passes the encoder's projections and feed-forward networks, and is projected to
     keys and values for every decoder layer. A target piece passes the decoder's and the logits.
-    The attention scores, masked or not, cost what grows with S^2, T^2 and S T.
+    The attention scores, masked or not, cost what grows with S^2, T^2 and S T; within a
+    `neighbourhood`, what its blocks hold stands for the squares.
     """
 
     source: int
@@ -33,6 +35,7 @@ class ForwardFlops:
     source_squared: int
     target_squared: int
     source_target: int
+    neighbourhood: int | None = None
 
     @classmethod
     def of(cls, model: Model, vocabulary: int, labels: int = 0) -> ForwardFlops:
@@ -47,13 +50,14 @@ class ForwardFlops:
         half = model.d_model * per_head
         if labels:
             encoder, above = 2 * model.N * (2 * half + feed_forward), 2 * model.d_model * labels
-            return cls(encoder, above, scores, 0, 0)
+            return cls(encoder, above, scores, 0, 0, model.neighbourhood)
         return cls(
             source=2 * model.N * (2 * half + feed_forward + half),
             target=2 * model.N * (2 * half + half + feed_forward) + 2 * model.d_model * vocabulary,
             source_squared=scores,
             target_squared=scores,
             source_target=scores,
+            neighbourhood=model.neighbourhood,
         )
 
     def pair(self, source: int, target: int) -> int:
@@ -61,17 +65,25 @@ class ForwardFlops:
         return (
             self.source * source
             + self.target * target
-            + self.source_squared * source**2
-            + self.target_squared * target**2
+            + self.source_squared * self._squared(source)
+            + self.target_squared * self._squared(target)
             + self.source_target * source * target
         )
 
     def per_piece(self, length: int) -> Sides:
-        """Of each source and each target piece, both sides being `length` pieces long."""
+        """Of each source and each target piece, both sides being `length` pieces long; within a
+        neighbourhood the last FLOP is rounded off."""
+        own = self._squared(length)
         return Sides(
-            source=self.source + self.source_squared * length,
-            target=self.target + (self.target_squared + self.source_target) * length,
+            source=self.source + self.source_squared * own // length,
+            target=self.target + self.target_squared * own // length + self.source_target * length,
         )
+
+    def _squared(self, length: int) -> int:
+        """Scores that self-attention computes over so many positions."""
+        if self.neighbourhood is None:
+            return length**2
+        return computed_scores(length, self.neighbourhood)
 
 
 def profile_models(config: Config) -> ModelsProfile:

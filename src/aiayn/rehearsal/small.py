@@ -88,12 +88,14 @@ def make_project(root: Path, folder: Path, scale: str | None) -> Config:
 
 
 def chosen_runs(params: Config) -> list[str]:
-    """Every run that is tested or drawn, and of the rest one of each task and each kind of
-    positions: what else they differ in is numbers, whose models are built in true size."""
-    met: dict[tuple[str, str], str] = {}
+    """Every run that is tested or drawn, and of the rest one of each task, each kind of positions
+    and each neighbourhood: what else they differ in is numbers, whose models are built in true
+    size."""
+    met: dict[tuple[str, str, int | None], str] = {}
     for name, run in params.runs.items():
         if name not in params.tested:
-            met.setdefault((run.task, params.model_of(name).positions), name)
+            row = params.model_of(name)
+            met.setdefault((run.task, row.positions, row.neighbourhood), name)
     needed = {*params.tested, *met.values(), params.illustrations.run}
     return [name for name in params.runs if name in needed]
 

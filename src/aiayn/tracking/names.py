@@ -58,7 +58,7 @@ def run_params(config: Config, run: str) -> dict[str, str]:
     task = config.task(config.run(run).task)
     return _as_text(
         {
-            **dataclasses.asdict(model),
+            **model.columns,
             "seed": config.run(run).seed,
             "source": task.text.source,
             "target": task.text.target,

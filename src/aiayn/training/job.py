@@ -59,7 +59,7 @@ class Job:
         """
         consumed = {
             "kind": self.kind,
-            "model": asdict(self.model),
+            "model": self.model.columns,
             "training": asdict(self.training),
             "seed": self.seed,
             "tokens": self.tokens_digest,
@@ -78,7 +78,7 @@ class Job:
         """What the model's weights are after `step` steps."""
         return Weights(
             run=self.run,
-            model=asdict(self.model),
+            model=self.model.columns,
             seed=self.seed,
             max_length=self.training.max_length,
             step=step,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from aiayn.records import places
@@ -51,7 +51,7 @@ def provenance(evidence: Evidence) -> Iterator[Provenance]:
             task=run.task,
             model_name=run.model,
             seed=run.seed,
-            model=asdict(model),
+            model=model.columns,
             recipe={
                 "batch_tokens": config.training.batch_tokens,
                 "warmup_steps": config.training.warmup_steps,

@@ -41,6 +41,10 @@ PARAMETERS = (
     "Parameters at the paper's size are counted for a vocabulary of 37,000 pieces; no single "
     "vocabulary meets the paper's whole column (docs/deviations.md)."
 )
+NEIGHBOURHOOD = (
+    "Beside r: self-attention restricted to r positions, of the source around a position, of the "
+    "target up to it. The paper plans it (section 4) and has no such row."
+)
 
 
 def section(evidence: Evidence) -> Section:
@@ -71,6 +75,7 @@ def _table(
     for name in own_models(paper, config, found):
         rows.append(_our_row(f"ours ({name})", name, config, found, profile))
     notes = paper.notes["table_3"]
+    own = [config.models[name] for name in own_models(paper, config, found)]
     return Table(
         "Table 3, with ours beneath",
         (
@@ -87,6 +92,7 @@ def _table(
         tuple(rows),
         (
             *(("", note) for note in (PROTOCOL, MOVES, CLAIMS, PARAMETERS)),
+            *((("", NEIGHBOURHOOD),) if any(row.neighbourhood for row in own) else ()),
             ("", notes["B.d_v"]),
             ("", f"Published figures: {paper.source}."),
         ),
@@ -127,14 +133,16 @@ def _our_row(
     profile: ModelsProfile | None,
 ) -> Row:
     variation = found.models.get(name) if found else None
+    near = config.models[name].neighbourhood
+    title = Cell(group, detail=f"r = {near}" if near else "")
     cells = [Cell(text) for text in _model_cells(config.models[name])]
     if found is None or variation is None:
-        return Row((Cell(group), *cells, Cell("not run", span=2), *[Cell("")] * 4))
+        return Row((title, *cells, Cell("not run", span=2), *[Cell("")] * 4))
     cost = profile.models.get(name, {}).get(config.variations.task) if profile else None
     run = variation.run
     return Row(
         (
-            Cell(group),
+            title,
             *cells,
             _over_seeds(variation.perplexity, run),
             _over_seeds(variation.bleu, run),

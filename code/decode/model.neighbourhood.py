@@ -1,0 +1,1 @@
+../../src/aiayn/model/neighbourhood.py
