@@ -213,12 +213,14 @@ def requeued(project: Project) -> None:
 
 def limited(project: Project) -> None:
     """The limit moves to less than three minutes from now: SLURM, which looks every half a minute,
-    tells the job's script at once.
+    tells the job's script at once. The next start has an hour.
     """
     graph = project.start(TRAIN, SBATCH_TIMELIMIT="60")
     _until(lambda: len(project.steps()) > 3, [graph], 600)
     minutes = project.scontrol("show job {job}").partition("RunTime=")[2].split(":")[1]
     project.scontrol(f"update JobId={{job}} TimeLimit={int(minutes) + 2}")
+    _until(lambda: "goes back into the queue" in project.log(), [graph], 600)
+    project.scontrol("update JobId={job} TimeLimit=60")
     project.finish(graph)
 
 

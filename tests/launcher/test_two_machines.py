@@ -42,7 +42,7 @@ torch.set_num_threads(1)
 def main():
     with join_processes("cpu") as processes:
         model = replace(top.TINY, steps={STEPS}, checkpoint_steps={SAVED})
-        job, device = Job("en-de.tiny", model, here.SETTINGS, 1, "tokens"), Device(torch.device("cpu"), "float32")
+        job, device = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens"), Device(torch.device("cpu"), "float32")
         arrays = here.random_arrays(200), here.random_arrays(20, 1)
         trainer = Trainer(job, *arrays, device, processes)
         step = trainer.step
