@@ -18,7 +18,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory, copy_of: Callable[[Path], A
     project = copy_of(tmp_path_factory.mktemp("copied"))
     (project.root / "dvc.lock").unlink(missing_ok=True)
     project.succeed("git", "init", "-q")
-    project.succeed("python", "-m", "aiayn.repro.params", "copy")
+    project.succeed("python", "-m", "aiayn.repro.params", "--scale", "copy")
     project.succeed("aiayn", "repro")
     return project
 
