@@ -42,13 +42,19 @@ def test_the_decoder_looks_at_nothing_later(model: Transformer) -> None:
     assert torch.equal(decoder[:, :, 0, 0], torch.ones(2, 2))
 
 
+@pytest.mark.parametrize("neighbourhood", [None, 3])
 @torch.inference_mode()
-def test_the_weights_are_those_of_the_computation(model: Transformer) -> None:
+def test_the_weights_are_those_of_the_computation(
+    tiny: Callable[..., Model], neighbourhood: int | None
+) -> None:
     """Values weighted by the map give what the layer's own attention gives."""
+    torch.manual_seed(3)
+    model = Transformer(tiny(neighbourhood=neighbourhood), 20, max_length=16).eval()
     layer = model.encoder[0]
     assert isinstance(layer, EncoderLayer)
     attention = layer.self_attention
-    x = model._embed_source(torch.tensor([SOURCE]))
+    x = model.embedding[torch.tensor([SOURCE])] * model.scale
+    x = x + model.source_positions(0, len(SOURCE))
     queries, attended = attention.queries_keys_values(x)
     weights: Tensor = attention_maps(model, SOURCE, TARGET).encoder[:1]
     by_hand = attention.w_o((weights @ attended.values_BHSV).transpose(1, 2).flatten(2))
