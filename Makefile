@@ -4,16 +4,19 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test lint format params code sync ui bench kills slurm clean
+.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test lint format params code lock sync ui bench kills slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# torch first and by its exact version: an open range may bring gigabytes of GPU libraries along
+# torch first and by its exact version: an open range may bring gigabytes of GPU libraries along. On a machine
+# without an NVIDIA GPU, PyTorch's own index has builds for CPUs alone:
+# make repro TORCH_INDEX=https://download.pytorch.org/whl/cpu
+TORCH_INDEX ?=
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "aiayn needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==2.13.0
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
@@ -85,6 +88,13 @@ params: $(READY) ## compose params.yaml from conf/ (another scale: make params S
 
 code: $(READY) ## link each stage's modules below code/ (after a changed import, a moved module)
 	python -m aiayn.repro.code
+
+# torch is left out: which build of it a machine takes is the machine's
+lock: $(READY) ## write requirements.lock: every package but torch, with its hashes (after a change of constraints.txt)
+	python -m pip install --quiet --disable-pip-version-check uv
+	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --no-emit-package torch --override - --constraint constraints.txt --extra dev \
+		pyproject.toml --output-file requirements.lock
 
 sync: $(READY) ## bring finished runs into the MLflow store
 	python pipeline/track.py
