@@ -27,6 +27,7 @@ PROGRAMS = ("make", "aiayn", "dvc", "python", ".")
 # why these are parsed alone
 NOT_RUN = {
     ". .venv/bin/activate": "a shell's own",
+    "aiayn export": "needs an engine that is an extra; tests/export runs it",
     "aiayn parse parsing.parser": "the tiny scale has no parser; tests/command runs one",
     "aiayn verify": "test_verify.py runs it",
     "dvc exp apply": "needs an experiment",
@@ -35,7 +36,9 @@ NOT_RUN = {
     "dvc repro -f download@parsing": "the tiny scale has no trees",
     "make bench": "minutes",
     "make kills": "minutes",
+    "make lock": "asks the package index",
     "make params": "run in a clone of its own, below",
+    "make publish": "needs a commit of its own; tests/repro/test_publishable.py tries it",
     "make rehearse": "minutes; test_rehearsal.py rehearses the tiny scale",
     "make repro": "the demo, minutes; the tiny scale has run by the same program",
     "make test": "is running",
