@@ -1,0 +1,120 @@
+"""Labels on the page: what was scored, which sentences, and means over folds by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from aiayn.config import Config
+from aiayn.errors import DataError
+from aiayn.records.scores import Score, SplitScores, TestSet
+from aiayn.report.beyond.beyond import section
+from aiayn.report.beyond.folds import Folds, paired_t
+from aiayn.report.evidence import Evidence
+from aiayn.report.page.contents import files
+
+ROOT = Path(__file__).parents[3]
+SENTENCES = ["fine", "dull", "odd", "so-so"]
+WANTED = ["positive", "negative", "negative", "positive"]
+GIVEN = ["positive\t0.95", "negative\t0.9", "positive\t0.8", "negative\t0.55"]
+ACCURACY = {"one": (70.0, 74.0, 78.0), "two": (69.0, 75.0, 75.0)}
+
+
+@pytest.fixture
+def config(toy: dict[str, Any], load: Callable[[dict[str, Any]], Config]) -> Config:
+    """Two models on the first three folds of ten."""
+    for section_ in ("downloads", "corpora"):
+        toy["catalogue"][section_] |= yaml.safe_load(
+            (ROOT / "conf/catalogue/sentence_polarity.yaml").read_text()
+        )[section_]
+    tasks = yaml.safe_load((ROOT / "conf/tasks/multi30k.yaml").read_text())
+    for fold in range(3):
+        toy["tasks"][f"polarity-{fold}"] = tasks[f"polarity-{fold}"]
+        for model in ACCURACY:
+            toy["models"][model] = toy["models"]["base"]
+            run = {"task": f"polarity-{fold}", "model": model, "seed": 1}
+            toy["runs"][f"polarity-{fold}.{model}"] = run
+    return load(toy)
+
+
+def scored(accuracy: float, fold: int) -> dict[str, SplitScores]:
+    values = {
+        "accuracy": accuracy, "bag_of_words_accuracy": 72.0, "macro_f1": 70.0,
+        "calibration_error": 5.0,
+    }  # fmt: skip
+    return {
+        "test": SplitScores(
+            test_set=TestSet(corpora={f"polarity-fold-{fold}": {}}, pairs=4, sha256={}),  # type: ignore[dict-item]
+            scores={name: Score(value=value, signature="x") for name, value in values.items()},
+            confusion={
+                "negative": {"negative": 1, "positive": 1},
+                "positive": {"negative": 1, "positive": 1},
+            },
+        )
+    }
+
+
+def lay(root: Path, outputs: list[str]) -> None:
+    for path, lines in (
+        ("data/text/polarity-0/test.source", SENTENCES),
+        ("data/text/polarity-0/test.target", WANTED),
+        ("outputs/polarity-0.one/test.hypotheses", outputs),
+    ):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_means_and_published_figures(
+    config: Config, evidence: Callable[..., Evidence], tmp_path: Path
+) -> None:
+    lay(tmp_path, GIVEN)
+    scores = {
+        f"polarity-{fold}.{model}": scored(values[fold], fold)
+        for model, values in ACCURACY.items()
+        for fold in range(3)
+    }
+    held = section(evidence(config=config, scores=scores))
+    means, every, sentences = held.tables
+    rows = {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in means.rows}
+    assert rows["CNN-rand"][2] == "76.1"
+    assert rows["one"] == ["ours", "3 of 10", "74.00", "4.00", "72.00"]
+    assert rows["two"][2:4] == ["73.00", "3.46"]
+    # differences 1, -1, 3: mean 1, deviation 2, error 2 * sqrt(1/3 + 1/8), t 0.739 on 2 degrees
+    assert means.notes[-1][1] == "one − two: +1.00 over 3 folds, p = 0.537."
+    assert len(every.rows) == 6
+    sorts = [[row.cells[0].text, row.cells[2].text] for row in sentences.rows]
+    assert sorts == [
+        ["surest, right", "fine"], ["surest, right", "dull"],
+        ["surest, wrong", "odd"], ["surest, wrong", "so-so"],
+    ]  # fmt: skip
+    assert [figure.name for figure in held.figures] == ["confusion_polarity-0_one"]
+    texts = files(held)
+    assert "beyond" in " ".join(texts)
+    assert texts["figures/confusion_polarity-0_one.csv"].splitlines()[1] == (
+        "polarity-0.one,negative,negative,1"
+    )
+
+
+def test_nothing_run_yet(config: Config, evidence: Callable[..., Evidence]) -> None:
+    held = section(evidence(config=config, scores=dict.fromkeys(config.runs)))
+    _, every = held.tables
+    assert {row.cells[1].text for row in every.rows} == {"not run"}
+    assert not held.figures
+
+
+def test_outputs_of_another_text(
+    config: Config, evidence: Callable[..., Evidence], tmp_path: Path
+) -> None:
+    lay(tmp_path, GIVEN[:3])
+    with pytest.raises(DataError, match=r"has 3 lines, and the test set of polarity-0 4\."):
+        section(evidence(config=config, scores={"polarity-0.one": scored(70, 0)}))
+
+
+def test_folds_that_do_not_differ() -> None:
+    same = Folds({0: 70.0, 1: 75.0}, 10, 1 / 8)
+    assert paired_t(same, same) == (0, 1, 2)
+    assert paired_t(same, Folds({1: 75.0, 2: 1.0}, 10, 1 / 8)) is None
