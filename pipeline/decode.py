@@ -1,7 +1,8 @@
-"""Translate by beam search, or label: the dev set with the last checkpoint (section 6.2) and, if
-the run is tested, the test sets with the averaged ones (section 6.1); translations of dev with
-these too, and greedily. Reads models/RUN, data/bpe/TASK and data/text/TASK; writes
-outputs/RUN/SPLIT.hypotheses and circumstances/RUN.decode.json. Formats: guesses 1, text 1."""
+"""Translate by beam search, or label: dev with the last checkpoint (section 6.2) and, if the run is
+tested, the test sets with the averaged ones (section 6.1); translations of dev with these too, and
+greedily. Reads models/RUN, data/bpe/TASK and data/text/TASK; writes outputs/RUN/SPLIT.hypotheses,
+of labels attention.json too, and circumstances/RUN.decode.json. Formats: guesses 1,
+illustrations 1, text 1."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from aiayn.decoding.outputs import Decoder
 from aiayn.decoding.weights import parts, weights_in
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder
+from aiayn.illustrations.labels import draw_labelled
 from aiayn.launcher import hand_over_single
 from aiayn.records import circumstances, places
 from aiayn.records.circumstances import DecodeCircumstances
@@ -45,11 +47,10 @@ def main() -> None:
             decoder = Decoder(weights, row, task, bpe, device)
             outputs = decoder.lines(sources[part.split], part.search, progress.update)
             write_lines(part.hypotheses(folder), outputs)
+            draw_labelled(folder, decoder, name, run.task, sources[part.split], outputs)
     seconds = time.perf_counter() - begun
     speed = DecodeCircumstances(
-        sentences=count,
-        seconds=round(seconds, 2),
-        sentences_per_second=round(count / seconds, 2),
+        sentences=count, seconds=round(seconds, 2), sentences_per_second=round(count / seconds, 2)
     )
     circumstances.write(places.decode_circumstances(name), speed)
 

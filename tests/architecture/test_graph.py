@@ -30,7 +30,7 @@ COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
 # the formats of a stage's outputs
 WRITES = {
     "download": {"text"}, "encode": {"tokens"}, "train": {"checkpoints", "history"},
-    "average": {"checkpoints"}, "decode": {"guesses", "text"}, "score": {"scores"}, "compare": {"comparison"},
+    "average": {"checkpoints"}, "decode": {"guesses", "illustrations", "text"}, "score": {"scores"}, "compare": {"comparison"},
     "profile_layers": {"layers"}, "profile_models": {"models"}, "illustrate": {"illustrations"},
 }  # fmt: skip
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from aiayn.records.illustrations import read_attention
+
 RUN = "who-acts.classifier"
 STAGES = {"download": "who-acts", "train_bpe": "who-acts", "encode": "who-acts"} | dict.fromkeys(
     ("train", "average", "decode", "score"), RUN
@@ -49,6 +51,17 @@ def test_scores_of_labels(labelled: Any) -> None:
         assert "logistic regression" in scored["bag_of_words_accuracy"]["signature"]
         values = json.loads((labelled.root / f"metrics/{RUN}.json").read_text())[split]
         assert values["accuracy"] == scored["accuracy"]["value"]
+
+
+def test_what_it_looks_at_in_a_sentence_of_the_test_set(labelled: Any) -> None:
+    maps = read_attention(labelled.root / f"outputs/{RUN}/attention.json", ("encoder",))
+    text = (labelled.root / "data/text/who-acts/test.source").read_text().split("\n")
+    given = (labelled.root / f"outputs/{RUN}/test.hypotheses").read_text().split("\n")
+    assert given[text.index(maps.sentence)].startswith(f"{maps.translation}\t")
+    (layer,) = maps.layers("encoder")
+    for head in layer:
+        assert len(head) == len(maps.source)
+        assert all(sum(row) == pytest.approx(1, abs=0.01) for row in head)
 
 
 def test_weights_of_another_kind_are_refused(labelled: Any) -> None:

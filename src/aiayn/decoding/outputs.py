@@ -11,6 +11,7 @@ from aiayn.config import Decoding, Kind, Model, Task
 from aiayn.decoding.labels import guesses, probabilities
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_classifier, load_model
+from aiayn.model.classifier import Classifier
 from aiayn.records import guesses as records
 from aiayn.tokens.bpe import Bpe
 from aiayn.tokens.labels import in_order
@@ -51,12 +52,20 @@ def _searched(
 def _labelled(
     decoder: Decoder, sentences: Sequence[str], _: Decoding | None, done: Done
 ) -> list[str]:
-    names = in_order(decoder.task.text.labels or ())
-    model = load_classifier(
-        decoder.weights, decoder.row, decoder.bpe.size, len(names), decoder.device
-    )
+    names, model = in_order(decoder.task.text.labels or ()), classifier_of(decoder)
+    assert model is not None
     found = probabilities(model, decoder.bpe, sentences, decoder.device, done)
     return records.lines(guesses(found, names))
+
+
+def classifier_of(decoder: Decoder) -> Classifier | None:
+    """The run's model if it gives labels, else None. Raises CheckpointError as `load_model`."""
+    labels = decoder.task.text.labels
+    if labels is None:
+        return None
+    return load_classifier(
+        decoder.weights, decoder.row, decoder.bpe.size, len(labels), decoder.device
+    )
 
 
 LINES: Mapping[Kind, Callable[[Decoder, Sequence[str], Decoding | None, Done], list[str]]] = {

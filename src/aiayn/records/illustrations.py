@@ -101,15 +101,18 @@ def write_attention(path: Path, maps: AttentionMaps) -> None:
     write_atomically(path, json.dumps(plain(maps), ensure_ascii=False) + "\n")
 
 
-def read_attention(path: Path) -> AttentionMaps:
+def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
     """The attention maps of a sentence.
+
+    Args:
+        kinds: that there must be: all, or of a model without a decoder its encoder's.
 
     Raises:
         DataError: the file is missing, or is not attention maps; or weights are not as many as
             pieces.
     """
     found = shaped(AttentionMaps, read_json(path, _complaint), path, _complaint)
-    for kind in KINDS:
+    for kind in kinds:
         if kind not in found.maps:
             raise _complaint(path, f"maps.{kind} is missing.")
         queries, keys = found.queries(kind), found.keys(kind)

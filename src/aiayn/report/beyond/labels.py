@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aiayn.config import Config
+from aiayn.records import places
+from aiayn.records.illustrations import read_attention
 from aiayn.records.scores import Score, SplitScores
 from aiayn.report.beyond.folds import cross_validated
 from aiayn.report.beyond.labelled_sentences import sentence_tables
@@ -13,6 +15,7 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.parts.drawing import PALETTE, drawing
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
+from aiayn.report.sections.attention_figures import attention_records, draw_attention
 
 MEASURES = ("accuracy", "bag_of_words_accuracy", "macro_f1", "calibration_error")
 PROTOCOL = (
@@ -51,7 +54,7 @@ def part(evidence: Evidence) -> Part:
             *sentence_tables(config, evidence.root),
         ),
         records=tuple(_records(config, scored)),
-        figures=tuple(_confusions(scored)),
+        figures=(*_confusions(scored), *_attention(evidence, found)),
     )  # fmt: skip
 
 
@@ -127,6 +130,23 @@ def _confusions(scored: Mapping[str, Mapping[str, SplitScores]]) -> Iterator[Fig
                 for given, count in row.items()
             ],
         )
+
+
+def _attention(evidence: Evidence, runs: Iterable[str]) -> Iterator[Figure]:
+    """Of the first run that has drawn what it looks at in a sentence."""
+    for run in runs:
+        path = places.attention(evidence.root / places.outputs(run))
+        if path.exists():
+            found = read_attention(path, ("encoder",))
+            yield Figure(
+                name=f"attention_{run.replace('.', '_')}",
+                title="What the heads look at in a sentence that is labelled",
+                caption=f"{run} reading “{found.sentence}”, which it labels {found.translation}. "
+                "A row is a piece that attends, a column a piece attended to; a row sums to 1.",
+                svg=draw_attention(found, "encoder"),
+                records=list(attention_records(found, "encoder")),
+            )
+            return
 
 
 def _matrix(confusion: Mapping[str, Mapping[str, int]]) -> str:

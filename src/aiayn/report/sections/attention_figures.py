@@ -41,7 +41,7 @@ def attention_figures(path: Path) -> Iterator[Figure]:
             caption=f"{about} A row is a piece that attends, a column a piece attended to; a row "
             "sums to 1.",
             svg=draw_attention(found, kind),
-            records=list(_records(found, kind)),
+            records=list(attention_records(found, kind)),
         )
 
 
@@ -81,7 +81,8 @@ def _name_pieces(axes: Axes, found: AttentionMaps, kind: str, *, left: bool, bel
         axes.spines[side].set_visible(True)
 
 
-def _records(found: AttentionMaps, kind: str) -> Iterator[dict[str, str]]:
+def attention_records(found: AttentionMaps, kind: str) -> Iterator[dict[str, str]]:
+    """The lines of the figure's CSV."""
     queries, keys = found.queries(kind), found.keys(kind)
     for layer, heads in enumerate(found.layers(kind), 1):
         for head, matrix in enumerate(heads, 1):

@@ -1,0 +1,1 @@
+../../src/aiayn/illustrations/labels.py
