@@ -31,7 +31,7 @@ from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_3.variation_figures import varied_alone
-from aiayn.report.table_3.variations import section
+from aiayn.report.table_3.variations import NEIGHBOURHOOD, section
 
 SMALL = {
     "N": 3, "d_model": 64, "d_ff": 256, "h": 8, "P_drop": 0.03, "eps_ls": 0.1, "steps": 350,
@@ -200,6 +200,19 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
         "65",
         "63.00",
     )
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_row_within_a_neighbourhood_says_so(one_seed: Evidence) -> None:
+    config = one_seed.config
+    near = replace(config.models["A_h2"], neighbourhood=4)
+    models = {**config.models, "A_h2": near}
+    made = section(replace(one_seed, config=replace(config, models=models)))
+    assert rows(made)["ours (A_h2)"].cells[0].detail == "r = 4"
+    assert NEIGHBOURHOOD in [note for _, note in made.tables[0].notes]
+    plain = section(one_seed)
+    assert rows(plain)["ours (A_h2)"].cells[0].detail == ""
+    assert NEIGHBOURHOOD not in [note for _, note in plain.tables[0].notes]
 
 
 @pytest.mark.usefixtures("undrawn")
