@@ -46,7 +46,7 @@ def test_a_flipped_bit_and_a_changed_sentence_are_named(published: Any) -> None:
     text.write_text(text.read_text().replace("\n", " .\n", 1))
     status, said = verify(published)
     assert status == 1
-    for path in (f"models/{RUN}/averaged.safetensors", "data/text/en-de"):
+    for path in (f"models/{RUN}/averaged.safetensors", "data/text/en-de/test.target"):
         assert f"Damaged or out of date: {path} is not as dvc.lock has it\n" in said
 
 
