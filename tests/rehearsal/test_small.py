@@ -22,8 +22,11 @@ def test_what_stays_true(scale: str, tmp_path: Path) -> None:
     assert whole.scale == small.scale == scale
     for name, task in whole.tasks.items():
         made = small.task(name)
-        decoding = replace(task.decoding, extra_length=made.decoding.extra_length)
-        assert (made.kind, made.bpe, made.decoding) == (task.kind, task.bpe, decoding)
+        assert (made.kind, made.bpe) == (task.kind, task.bpe)
+        if task.decoding is None or made.decoding is None:
+            assert task.decoding is made.decoding
+        else:
+            assert replace(task.decoding, extra_length=made.decoding.extra_length) == made.decoding
         assert (made.text.form, made.text.cleaning) == (task.text.form, task.text.cleaning)
         assert made.text.splits == task.text.splits
     assert small.tested == whole.tested
