@@ -80,7 +80,7 @@ def test_every_launcher(project: Path, path: Path) -> None:
         (DEMO, "# @package", "\ufeff# @package", f"{DEMO}: begins with a byte order mark, which would hide its first line. Save it as UTF-8 without one."),
         (DEMO, WARMUP, "warmup_step: 200", f"{DEMO}: training.warmup_step is not a parameter. Did you mean warmup_steps?"),
         (DEMO, WARMUP, "warmup_steps: ${nope}", "conf: Interpolation key 'nope' not found"),
-        (DEMO, WARMUP, f"{WARMUP}\n  {WARMUP}", f"conf: while constructing a mapping in \"{DEMO}\", line 73"),
+        (DEMO, WARMUP, f"{WARMUP}\n  {WARMUP}", f"conf: while constructing a mapping in \"{DEMO}\", line "),
         (DEMO, "- /tasks: demo", "- /tasks: demoo", "conf/tasks/demoo.yaml: there is no such file. Did you mean demo?"),
         (DEMO, "- /tasks: demo", "- 7", "conf: Unsupported type in defaults : int."),
         (DEMO, "  en-de.big: {", "  ../../evil: {", f"{DEMO}: runs has '../../evil' for a name."),
