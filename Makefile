@@ -4,7 +4,7 @@ VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test lint format params code lock sync ui bench kills slurm clean
+.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params code lock sync ui bench kills slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -68,11 +68,17 @@ reproductions: $(READY) ## render the table of all reproductions, reproductions/
 # a process for each core; tests/conftest.py says what must share one
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
-quick: lint ## lint, types and unit tests
-	$(PYTEST) -m "not slow"
+# beside each other: one process that checks types leaves a core free
+BESIDE := @$(MAKE) --no-print-directory -j2 -Oline lint pytest
 
-test: lint ## lint, types and all tests
-	$(PYTEST)
+quick: $(READY) ## lint, types and unit tests
+	$(BESIDE) CHOSEN='-m "not slow"'
+
+test: $(READY) ## lint, types and all tests
+	$(BESIDE)
+
+pytest: $(READY)
+	$(PYTEST) $(CHOSEN)
 
 lint: $(READY) ## ruff and mypy
 	ruff check .
