@@ -14,6 +14,7 @@ from aiayn.report.parts.departures import departures, set_departures
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell, Row, Table, signed
 
+NAMED = 2  # runs of a task
 NOT_KNOWN, NOT_MEASURED = "not known", "not measured"
 SENTENCES = "no cost can be told: scores on other sentences are not comparable"
 DERIVED = {"d_k", "d_v"}  # they follow from h and d_model
@@ -66,15 +67,15 @@ def _table(lines: tuple[Line, ...], config: Config) -> Table:
         runs_of.setdefault(Line("", line.said, line.known, line.measured), []).append(line.run)
     return Table(
         "Departures from the paper's recipe",
-        ("Departure", "Runs", "Known cost", "Measured here"),
+        ("Departure", "Known cost", "Measured here", "Runs"),
         "llll",
         tuple(
             Row(
                 (
                     Cell(line.said),
-                    Cell(_named(runs, config)),
                     Cell(line.known, tone="quiet" if line.known == NOT_KNOWN else ""),
                     Cell(line.measured, tone="quiet" if line.measured == NOT_MEASURED else ""),
+                    Cell(_named(runs, config)),
                 )
             )
             for line, runs in runs_of.items()
@@ -85,12 +86,17 @@ def _table(lines: tuple[Line, ...], config: Config) -> Table:
 
 
 def _named(runs: list[str], config: Config) -> str:
-    """Runs by name, those of a task together where all of it are meant."""
+    """Runs by name; where a task has many of them, the first and their number. The CSV has all."""
     names: list[str] = []
     for task in dict.fromkeys(config.run(run).task for run in runs):
         own = [run for run in runs if config.run(run).task == task]
         every = [run for run, described in config.runs.items() if described.task == task]
-        names += [f"all {len(own)} of {task}"] if own == every and len(own) > 1 else own
+        if own == every and len(own) > 1:
+            names.append(f"all {len(own)} of {task}")
+        elif len(own) > NAMED:
+            names.append(f"{own[0]} and {len(own) - 1} more")
+        else:
+            names += own
     return ", ".join(names)
 
 
