@@ -69,7 +69,7 @@ reproductions: $(READY) ## render the table of all reproductions, reproductions/
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 # beside each other: one process that checks types leaves a core free
-BESIDE := @$(MAKE) --no-print-directory -j2 -Oline lint pytest
+BESIDE := @$(MAKE) --no-print-directory -j2 lint pytest
 
 quick: $(READY) ## lint, types and unit tests
 	$(BESIDE) CHOSEN='-m "not slow"'
