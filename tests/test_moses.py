@@ -8,16 +8,21 @@ under data/task1/tok (words as in their README, characters with line feeds as st
 from __future__ import annotations
 
 import gzip
+import shutil
+import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from aiayn import moses
+from aiayn.corpora.archives import segments
 
 MULTI30K = (
     Path(__file__).parents[2]
     / "../shared/mirror/raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
 )
+NEWSTEST = Path(__file__).parents[2] / "../shared/wmt14-mini-fr/www.statmt.org/wmt14/test-full.tgz"
 
 
 def multi30k(split: str, language: str) -> list[str]:
@@ -106,6 +111,27 @@ def test_compounds_split_where_perl_splits_them() -> None:
         "&apos; ##AT##-##AT## er"
     )
     assert moses.compounds_split([before]) == [after]
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
+@pytest.mark.parametrize(("pair", "language"), [("deen", "de"), ("fren", "fr")])
+def test_all_of_newstest2014_is_split_as_perl_splits_it(pair: str, language: str) -> None:
+    if not NEWSTEST.exists():
+        pytest.skip(f"no archive of WMT14's test sets at {NEWSTEST}")
+    with tarfile.open(NEWSTEST) as archive:
+        file = archive.extractfile(f"test-full/newstest2014-{pair}-ref.{language}.sgm")
+        assert file is not None
+        lines = [line.decode() for line in segments(file.read(), str(NEWSTEST))]
+    assert len(lines) == 3003
+    tokens = moses.tokenized(lines, language)
+    # the line of get_ende_bleu.sh, in tensor2tensor
+    script = r"s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g"
+    split = subprocess.run(
+        ["perl", "-CSD", "-ple", script], input="\n".join(tokens), capture_output=True, text=True,
+        check=True, encoding="utf-8",
+    )  # fmt: skip
+    assert moses.compounds_split(tokens) == split.stdout.removesuffix("\n").split("\n")
+    assert split.stdout.count("##AT##-##AT##") > 500
 
 
 def test_signature_names_language_and_release() -> None:
