@@ -40,15 +40,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What lies in a slow room or file is slow; elsewhere a test says so itself. `make quick` runs
     none of them.
 
-    Side by side, one process has the whole graphs, which share one that has run, and each other
-    file is in one process.
+    Side by side, one process has all tests that start from the whole graph that has run, and each
+    other file is in one process.
     """
     for item in items:
         room, *_ = item.path.relative_to(ROOT / "tests").parts
         if room in SLOW_ROOMS or item.path.stem.endswith(SLOW_FILES):
             item.add_marker("slow")
-        together = room if room == "end_to_end" else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(together))
+        from_one_graph = "made" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("made" if from_one_graph else str(item.path)))
 
 
 @pytest.fixture(autouse=True)
