@@ -1,5 +1,5 @@
 # The two commands in a container: docker build -t aiayn . && docker run aiayn (make test: docker run
-# aiayn make test). On a GPU: --build-arg TORCH_INDEX=https://pypi.org/simple and docker run --gpus all.
+# aiayn make test). On a GPU: --build-arg TORCH_INDEX= and docker run --gpus all.
 FROM python:3.11-slim
 
 RUN apt-get update \
@@ -12,7 +12,7 @@ WORKDIR /home/aiayn/project
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 COPY --chown=aiayn requirements.lock ./
 RUN python -m venv .venv \
-    && .venv/bin/python -m pip install --no-cache-dir --index-url "$TORCH_INDEX" torch==2.13.0 \
+    && .venv/bin/python -m pip install --no-cache-dir ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} torch==2.13.0 \
     && .venv/bin/python -m pip install --no-cache-dir --no-deps --require-hashes --requirement requirements.lock
 
 COPY --chown=aiayn . ./

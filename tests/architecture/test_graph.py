@@ -157,9 +157,7 @@ def test_a_stage_is_given_what_it_lists_and_nothing_else(stage: str) -> None:
         if any(dep.startswith("models/") for dep in body(stage)["deps"]):
             known.add(("models", run.model))
         if "data/text/${item.task}" in body(stage)["deps"]:
-            known |= {("tasks", run.task, "kind"), ("tasks", run.task, "text")}
-        if "data/tokens/${item.task}" in body(stage)["deps"]:
-            known.add(("tasks", run.task, "kind"))
+            known.add(("tasks", run.task, "text"))
         view = config.load_for(stage, item, ROOT / "params.yaml")
         for keys in leaves(whole):
             if keys[0] in ("runs", "tested") and (keys[0],) not in known:

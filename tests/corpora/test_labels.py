@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,23 @@ def test_a_zip_that_is_damaged_and_one_without_the_member(tmp_path: Path) -> Non
     path.write_bytes(whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
     with pytest.raises(DataError, match="truncated or damaged"):
         list(lines(path, "d/a"))
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        # the flag of an encrypted member, in its own header and in the index
+        lambda zip_: flagged(flagged(zip_, 6), zip_.index(b"PK\1\2") + 8),
+        lambda zip_: zip_.replace(b"\x14\0\0\0\x08\0", b"\x14\0\0\0\x63\0"),
+    ],
+    ids=["encrypted", "unknown packing"],
+)
+def test_a_zip_that_cannot_be_unpacked(tmp_path: Path, spoiled: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(spoiled(zipped(a=POSITIVE)))
+    with pytest.raises(DataError, match=r"a\.zip.*: truncated or damaged \(.*\)\. Replace it"):
+        list(lines(path, "d/a"))
+
+
+def flagged(content: bytes, position: int) -> bytes:
+    return content[:position] + bytes([content[position] | 1]) + content[position + 1 :]

@@ -24,8 +24,8 @@ def given(config: Config, graph: Path, stage: str, item: str = "") -> Config:
 
     What DVC sees change in another way is given too: to a stage of a run, the run, and whether it
     is tested, because the stage's definition is made of these; to one that reads a run's weights,
-    its model's row, because the weights' metadata hold it; to one that reads a task's text or
-    tokens, what kind of text that is, because another kind is another text.
+    its model's row, because the weights' metadata hold it; to one that reads a task's text, what
+    text that is, because another one is made anew.
 
     Args:
         item: the task or the run, where there is one stage for each.
@@ -53,9 +53,7 @@ def given(config: Config, graph: Path, stage: str, item: str = "") -> Config:
         run = item if over else config.illustrations.run
         kept += [("runs", run), ("models", config.run(run).model)]
     if "data/text/${item.task}" in deps:
-        kept += [("tasks", described.task, name) for name in ("kind", "text")]
-    if "data/tokens/${item.task}" in deps:
-        kept.append(("tasks", described.task, "kind"))
+        kept.append(("tasks", described.task, "text"))
     listed = body.get("params", ())
     kept += [tuple(names.get(name, name) for name in _names(keys)) for keys in listed]
     view: Config = _only(config, kept, "", stage)

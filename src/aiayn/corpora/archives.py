@@ -148,7 +148,7 @@ def _open(path: Path, member: str | None, place: str) -> Iterator[IO[bytes]]:
             stream = stack.enter_context(path.open("rb", buffering=BUFFER_BYTES))
         elif path.name.endswith(".zip"):
             zipped = stack.enter_context(zipfile.ZipFile(path))
-            stream = stack.enter_context(_zip_member(zipped, member, place))
+            stream = stack.enter_context(zip_member(zipped, member, place))
         else:
             archive = stack.enter_context(
                 tarfile.open(path, "r|*", bufsize=BUFFER_BYTES, tarinfo=StrictTarInfo)
@@ -173,13 +173,18 @@ def _member(archive: tarfile.TarFile, member: str, place: str) -> IO[bytes]:
     raise _no_member(member, names, place)
 
 
-def _zip_member(archive: zipfile.ZipFile, member: str, place: str) -> IO[bytes]:
+def zip_member(archive: zipfile.ZipFile, member: str, place: str) -> IO[bytes]:
+    """The content of a zip's member, to be closed.
+
+    Raises:
+        DataError: there is none of that name, or it is encrypted or packed in a way that Python
+            does not know.
+    """
     try:
         return archive.open(member)
     except KeyError as error:
         raise _no_member(member, archive.namelist(), place) from error
-    # encrypted, or packed in a way that Python does not know
-    except (RuntimeError, NotImplementedError) as error:
+    except RuntimeError as error:
         raise damaged(place, error) from error
 
 

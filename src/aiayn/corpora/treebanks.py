@@ -23,6 +23,7 @@ from aiayn.corpora.archives import (
     describe,
     lines,
     whole,
+    zip_member,
 )
 from aiayn.errors import DataError
 from aiayn.trees.genia import read_genia
@@ -90,10 +91,10 @@ def _zipped(
         with zipfile.ZipFile(archive) as opened:
             members = _matched(name, treebank, sorted(opened.namelist()), str(archive))
             for member in _divided(name, members, listed):
-                with opened.open(member) as stream:
-                    yield describe(archive, member), stream
-    # an encrypted member, or one that is packed in a way that Python does not know
-    except (*DAMAGE, RuntimeError) as error:
+                place = describe(archive, member)
+                with zip_member(opened, member, place) as stream:
+                    yield place, stream
+    except DAMAGE as error:
         raise damaged(str(archive), error) from error
 
 
