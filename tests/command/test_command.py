@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -279,36 +278,6 @@ def test_bytes_that_are_not_utf8_are_one_clear_line(
     stdin(b"a\xff\n")
     with pytest.raises(SystemExit, match="DataError: stdin: not UTF-8 at byte 1"):
         main(["translate", RUN])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["trnslate", RUN], "aiayn: argument command: invalid choice: 'trnslate'"),
-        (["translate"], "aiayn translate: the following arguments are required: run, text."),
-        (
-            ["translate", RUN, "x", "--beam", "four"],
-            "aiayn translate: argument --beam: invalid int",
-        ),
-        (
-            ["repro", "--jobs", "0"],
-            "aiayn repro: argument --jobs: '0' is not a number of 1 or more.",
-        ),
-    ],
-)
-def test_a_wrong_command_line_is_one_line(arguments: list[str], said: str, capsys: Said) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(arguments)
-    complaint = capsys.readouterr().err
-    assert complaint.startswith(said)
-    assert complaint.endswith(" --help\n")
-    assert complaint.count("\n") == 1
-
-
-def test_the_version(capsys: Said) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert re.fullmatch(r"aiayn [\d.]+\n", capsys.readouterr().out)
 
 
 def test_sentences_out_of_a_pipe(project: Path, tmp_path: Path, capsys: Said) -> None:

@@ -18,7 +18,7 @@ from dvc.cli import parse_args
 from dvc.utils.hydra import get_hydra_sweeps
 from hydra import compose, initialize_config_dir
 
-from aiayn.command import _parser
+from aiayn.command.arguments import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -117,7 +117,7 @@ def test_make(words: list[str]) -> None:
 
 @pytest.mark.parametrize("words", of("aiayn"), ids=" ".join)
 def test_aiayn(words: list[str]) -> None:
-    parsed = _parser().parse_args([word for word in words if word not in ("STAGE", "...")])
+    parsed = parser().parse_args([word for word in words if word not in ("STAGE", "...")])
     if "run" in parsed:
         assert parsed.run in yaml.safe_load((ROOT / "params.yaml").read_text())["runs"]
 

@@ -109,7 +109,7 @@ def run_graph(folder: Path, jobs: int, tell: Callable[[], object]) -> tuple[list
     Returns:
         A line for each stage that failed, with its reason; and how many ran well.
     """
-    command = [sys.executable, "-m", "aiayn.command", "repro", "--jobs", str(jobs)]
+    command = [sys.executable, "-m", "aiayn", "repro", "--jobs", str(jobs)]
     process = subprocess.Popen(
         command, cwd=folder, env=_environment(folder), stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",

@@ -1,22 +1,20 @@
-"""The command `aiayn`: use a trained run from the shell, in the project's folder."""
+"""A trained run's use from the shell: it translates, parses or classifies the sentences given."""
 
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from aiayn import config
-from aiayn.errors import CheckpointError, ConfigError, DataError, one_line_errors, printable
+from aiayn.errors import CheckpointError, ConfigError, DataError
 from aiayn.files import write_atomically
 from aiayn.records import places
-from aiayn.records.illustrations import KINDS
 from aiayn.trees.linear import DUMMY, SYMBOL, restore
 
 if TYPE_CHECKING:
@@ -25,130 +23,6 @@ if TYPE_CHECKING:
     from aiayn.model.transformer import Transformer
     from aiayn.tokens.bpe import Bpe
     from aiayn.trees.tree import Tree
-
-
-@one_line_errors
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Parse the command line and do what it says."""
-    parsed = _parser().parse_args(arguments)
-    if parsed.command == "sync":
-        _sync()
-    elif parsed.command == "repro":
-        _repro(parsed.stages, parsed.jobs)
-    elif parsed.command == "verify":
-        _verify(parsed.reproduction, parsed.json, parsed.page)
-    elif parsed.command == "export":
-        _export(parsed.run, parsed.to)
-    else:
-        _print(USES[parsed.command](parsed))
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with the command line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, printable(f"{self.prog}: {message}. What there is: {self.prog} --help") + "\n")
-
-
-def _parser() -> _Parser:
-    parser = _Parser(prog="aiayn", description="Use the trained runs of a project.")
-    version = f"aiayn {importlib.metadata.version('aiayn')}"
-    parser.add_argument("--version", action="version", version=version)
-    commands = parser.add_subparsers(dest="command", required=True)
-    shared = _decoding_options()
-    commands.add_parser(
-        "translate", parents=[shared], help="translate lines of text with a trained run"
-    )
-    parse = commands.add_parser(
-        "parse",
-        parents=[shared],
-        help="parse sentences with a trained run",
-        description="Writes a tree in brackets for each sentence, as the Penn Treebank does. Words "
-        f"are what spaces part, as in {places.lines(places.text('TASK'), '*', 'source')}: a comma, "
-        "a full stop and the n't of a verb stand by themselves. Brackets become -LRB- and -RRB-.",
-    )
-    parse.add_argument("--svg", type=Path, metavar="FILE", help="draw the first sentence's tree")
-    classify = commands.add_parser(
-        "classify",
-        parents=[_input_options()],
-        help="label sentences with a trained run",
-        description="Writes for each sentence its label and how likely each label is, a tab "
-        "between any two; nothing for an empty sentence.",
-    )
-    classify.add_argument(
-        "--attention", type=Path, metavar="SVG", help="draw the attention over the first sentence"
-    )
-    repro = commands.add_parser(
-        "repro",
-        help="run the graph, several stages side by side",
-        description="What `dvc repro` does, and the same bytes, with several stages at a time.",
-    )
-    repro.add_argument("stages", nargs="*", help="stages, with what they need; without any, all")
-    repro.add_argument(
-        "--jobs", type=_positive, help="stages side by side (default: as many as the cores carry)"
-    )
-    verify = commands.add_parser(
-        "verify",
-        help="hold the results here against a published reproduction",
-        description="Each published figure beside the one here: the same, inside or outside of the "
-        "published interval; and what differs of all that decides a run's bytes. Exit status 0: "
-        "nothing is outside, missing or damaged; 1: something is; 2: nothing can be compared.",
-    )
-    verify.add_argument(
-        "reproduction", type=Path, help=f"a folder, like {places.REPRODUCTIONS}/multi30k"
-    )
-    verify.add_argument("--json", type=Path, metavar="FILE", help="write all of it as JSON")
-    verify.add_argument("--page", type=Path, metavar="FILE", help="write all of it as a page")
-    export = commands.add_parser(
-        "export",
-        help="write a trained run in the format of another engine",
-        description=f"Writes {places.EXPORTS}/RUN.ENGINE with a model card, and translates the "
-        "test set by the engine to see what its search costs. Each engine is an extra of this "
-        "package.",
-    )
-    export.add_argument("run", help="a run of params.yaml, like en-de.base")
-    export.add_argument("--to", required=True, choices=("ctranslate2", "transformers"))
-    commands.add_parser("sync", help="bring finished runs into the MLflow store")
-    return parser
-
-
-def _positive(text: str) -> int:
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
-
-
-def _input_options() -> _Parser:
-    shared = _Parser(add_help=False)
-    shared.add_argument("run", help="a run of params.yaml, like en-de.base")
-    shared.add_argument("text", nargs="*", help="a sentence each; without any, lines of stdin")
-    shared.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
-    return shared
-
-
-def _decoding_options() -> _Parser:
-    shared = _input_options()
-    shared.add_argument("--beam", type=int, help="hypotheses kept (default: the task's)")
-    shared.add_argument("--alpha", type=float, help="length penalty (default: the task's)")
-    shared.add_argument(
-        "--attention", type=Path, metavar="SVG", help="draw the attention over the first sentence"
-    )
-    shared.add_argument(
-        "--kind", choices=KINDS, default="cross", help="which attention is drawn (default: cross)"
-    )
-    return shared
-
-
-def _print(lines: Iterable[str]) -> None:
-    """Lines to standard output; whoever reads it may stop early, as head does."""
-    try:
-        for line in lines:
-            print(line)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # what is left in the buffer would be written, and fail again, as Python ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
 
 
 def _translate(parsed: argparse.Namespace) -> list[str]:
@@ -173,7 +47,7 @@ def _parse(parsed: argparse.Namespace) -> list[str]:
     ]
     outputs = _decode(params, parsed, sentences)
     trees = [
-        restored_tree(output.split(), sentence.split())
+        _restored_tree(output.split(), sentence.split())
         for output, sentence in zip(outputs, sentences, strict=True)
     ]
     if parsed.svg:
@@ -234,7 +108,7 @@ def _require(command: str, params: Config, run: str) -> None:
         raise ConfigError(f"{run} does not {command}, it {does}: aiayn {own} {run}")
 
 
-def restored_tree(symbols: Sequence[str], words: Sequence[str]) -> Tree:
+def _restored_tree(symbols: Sequence[str], words: Sequence[str]) -> Tree:
     """The tree over these words that a model's symbols tell, repaired if need be as for scores.
 
     Parts of speech are the model's own, in their order; words beyond its last leaf have DUMMY.
@@ -337,50 +211,3 @@ def _draw(
     task = params.run(parsed.run).task
     maps = sentence_maps(model, bpe, sentence, translation, run=parsed.run, task=task)
     write_atomically(parsed.attention, draw_attention(maps, parsed.kind))
-
-
-def _repro(stages: Sequence[str], jobs: int | None) -> None:
-    from aiayn.repro.side_by_side import repro
-
-    repro(stages, jobs)
-
-
-def _verify(reproduction: Path, json_file: Path | None, page: Path | None) -> None:
-    from aiayn.verification import verify
-
-    verification = verify.verify(reproduction, Path())
-    if json_file:
-        write_atomically(json_file, verify.to_json(verification))
-    if page:
-        write_atomically(page, verify.to_html(verification))
-    _print(verify.to_lines(verification))
-    sys.exit(verification.status)
-
-
-def _export(run: str, engine: str) -> None:
-    from aiayn.export.exported import export
-
-    done = export(config.load(), run, engine)
-    trial = done.trial
-    for name, score in trial.theirs.items():
-        ours = trial.ours[name]
-        print(f"{trial.split} {name}: {score.value:.2f} by {engine}, {ours.value:.2f} by aiayn")
-    print(f"{trial.same} of {trial.sentences} hypotheses are the same.")
-    print(f"{places.card(done.folder)} says how it is used.")
-
-
-def _sync() -> None:
-    from aiayn.tracking.connection import StoreError, store_name
-    from aiayn.tracking.sync import sync
-
-    try:
-        done = sync(config.load())
-    except StoreError as error:
-        sys.exit(f"MLflow at {store_name()}: {error}.")
-    for complaint in done.complaints:
-        print(f"MLflow: {complaint}", file=sys.stderr)
-    print(done)
-
-
-if __name__ == "__main__":
-    main()
