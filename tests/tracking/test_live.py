@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mlflow import MlflowClient
 from mlflow.entities import Run
+from tests.tracking.store_contents import history, runs_of
 
 from aiayn.tracking import live
 from aiayn.tracking.connection import connect
@@ -30,15 +30,8 @@ def identity(run: str = "en-de.base", fingerprint: str = "f1" * 32) -> RunIdenti
     return RunIdentity(scale="demo", run=run, task="en-de", model="base", fingerprint=fingerprint)
 
 
-def runs_of(root: Path) -> list[Run]:
-    client = MlflowClient(f"sqlite:///{root}/mlflow.db")
-    experiment = client.get_experiment_by_name("aiayn/demo")
-    return list(client.search_runs([experiment.experiment_id])) if experiment else []
-
-
-def steps_of(root: Path, run: Run, metric: str) -> list[int]:
-    client = MlflowClient(f"sqlite:///{root}/mlflow.db")
-    return sorted(point.step for point in client.get_metric_history(run.info.run_id, metric))
+def steps(root: Path, run: Run, metric: str) -> list[int]:
+    return [step for step, _ in history(root, run, metric)]
 
 
 @pytest.fixture
@@ -83,8 +76,8 @@ def test_a_training_is_logged(root: Path) -> None:
     assert (logged.info.run_name, logged.info.status) == ("en-de.base", "FINISHED")
     assert logged.data.params == {"N": "6"}
     assert logged.data.tags["stage"] == "train"
-    assert steps_of(root, logged, "train/loss") == [20, 40, 60]
-    assert steps_of(root, logged, "dev/loss") == [60]
+    assert steps(root, logged, "train/loss") == [20, 40, 60]
+    assert steps(root, logged, "dev/loss") == [60]
     assert set(logged.data.metrics) == {"train/loss", "dev/loss"}
 
 
@@ -100,8 +93,8 @@ def test_a_resumed_training_goes_on_in_the_same_run(root: Path) -> None:
     (logged,) = runs_of(root)
     assert logged.info.run_id == first.run_id == second.run_id
     assert logged.info.status == "FINISHED"
-    assert steps_of(root, logged, "train/loss") == [20, 40, 60]
-    assert steps_of(root, logged, "train/tokens_per_second") == [20, 40, 60]
+    assert steps(root, logged, "train/loss") == [20, 40, 60]
+    assert steps(root, logged, "train/tokens_per_second") == [20, 40, 60]
 
 
 def test_a_run_lasts_as_long_as_its_training(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +139,7 @@ def test_a_logged_row_does_not_wait_for_the_store(root: Path) -> None:
             run.log(step, ROW)
         each = (time.thread_time() - started) / 2000
     assert each < 1e-3  # seconds of this thread; the store takes several times as long for a row
-    assert len(steps_of(root, runs_of(root)[0], "train/loss")) == 2000
+    assert len(steps(root, runs_of(root)[0], "train/loss")) == 2000
 
 
 def drill(root: Path) -> tuple[list[str], float, LiveRun]:
@@ -259,7 +252,7 @@ def test_a_store_that_comes_back_gets_everything(
         run.log(40, ROW)
     (logged,) = runs_of(root)
     assert len(warnings) == 1
-    assert steps_of(root, logged, "train/loss") == [20, 40]
+    assert steps(root, logged, "train/loss") == [20, 40]
 
 
 def test_the_environment_names_the_store(
