@@ -66,11 +66,36 @@ def test_a_training_that_has_not_ended_stays(tmp_path: Path, scratch: Path) -> N
     assert places.resume(scratch).exists()
 
 
-def test_the_state_to_go_on_from_goes_first(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def killed(folder: Path) -> None:
-        raise KeyboardInterrupt
+def test_the_state_goes_first_and_the_record_of_the_end_last(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: list[Path] = []
+    unlink = Path.unlink
 
-    monkeypatch.setattr(shutil, "rmtree", killed)
-    with pytest.raises(KeyboardInterrupt):
-        delete(scratch)
-    assert not places.resume(scratch).exists()
+    def noted(path: Path, missing_ok: bool = False) -> None:
+        gone.append(path)
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", noted)
+    delete(scratch)
+    assert (gone[0], gone[-1], len(gone)) == (places.resume(scratch), finished(scratch), 3)
+    assert not scratch.exists()
+
+
+@pytest.mark.parametrize("where", ["read_bytes", "iterdir", "unlink", "rmdir"])
+def test_another_training_deletes_it_at_the_same_moment(
+    where: str, tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(tmp_path, RECORD)
+    kept = tmp_path / places.scratch("en-fr.base", "0123456789abcdef0123")
+    shutil.copytree(scratch, kept)
+    step = getattr(Path, where)
+
+    def overtaken(path: Path, **named: object) -> object:
+        shutil.rmtree(scratch, ignore_errors=True)
+        return step(path, **named)
+
+    monkeypatch.setattr(Path, where, overtaken)
+    delete_recorded(tmp_path)
+    assert not scratch.exists()
+    assert finished(kept).exists()

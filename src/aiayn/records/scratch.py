@@ -8,7 +8,7 @@ to find its outputs where it left them.
 from __future__ import annotations
 
 import hashlib
-import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from aiayn.errors import DataError
@@ -24,11 +24,16 @@ def finished(folder: Path) -> Path:
 
 
 def delete(folder: Path) -> None:
-    """Delete a scratch folder. The state to go on from goes first: killed halfway, what is left is
-    not taken for a training.
+    """Delete a scratch folder, which holds files alone; others may do the same at the same time, as
+    trainings do that begin together. The state to go on from goes first: killed halfway, what is
+    left is not taken for a training. The record that it has ended goes last: by it, what is left is
+    found and deleted by the next.
     """
-    places.resume(folder).unlink(missing_ok=True)
-    shutil.rmtree(folder)
+    first, last = places.resume(folder), finished(folder)
+    with suppress(FileNotFoundError):
+        for path in sorted(folder.iterdir(), key=lambda path: (path == last, path != first)):
+            path.unlink(missing_ok=True)
+        folder.rmdir()
 
 
 def delete_recorded(root: Path) -> None:
@@ -42,6 +47,8 @@ def delete_recorded(root: Path) -> None:
         return
     for record in ended:
         run = record.parent.name.rpartition("-")[0]
-        digest = hashlib.md5(record.read_bytes(), usedforsecurity=False).hexdigest()
-        if lock.out(places.train_circumstances(run).as_posix()) == digest:
-            delete(record.parent)
+        recorded = lock.out(places.train_circumstances(run).as_posix())
+        with suppress(FileNotFoundError):  # another training has just deleted it
+            content = record.read_bytes()
+            if recorded == hashlib.md5(content, usedforsecurity=False).hexdigest():
+                delete(record.parent)
