@@ -6,7 +6,7 @@ undisturbed; requeued in the middle of the training; with its time limit coming 
 with whoever waits for the jobs killed -9 and started again. Prints a line for each; exits with 1 if
 any ended with other bytes, or trained a step twice. Needs Debian's slurm-wlm and munge, or alike.
 
---whole: instead, the whole demo graph as jobs, and the digests of its trainings beside dvc.lock's.
+--whole: instead, the whole demo graph as jobs, and the digests of what its runs made beside dvc.lock's.
 """
 
 from __future__ import annotations
@@ -273,22 +273,23 @@ def small(folder: Path, environment: dict[str, str], last: int) -> bool:
 
 
 def whole(folder: Path, environment: dict[str, str]) -> bool:
-    """The demo graph; whether dvc.lock's trainings come out with the digests that it has."""
+    """The demo graph; whether all that dvc.lock has of its runs comes out with the same digests."""
     project = Project(folder / "demo", ("launcher=slurm", "launcher.gpus=0"), environment)
     project.finish(project.start(jobs=2 * (os.cpu_count() or 1)))
     ours, theirs = (Lock(root / places.LOCK) for root in (project.root, REPOSITORY))
     runs = [path.stem for path in sorted((project.root / places.HISTORIES).glob("*.csv"))]
-    places_of = [place for run in runs for place in _made_by_training(run)]
-    same = [place for place in places_of if ours.out(place) == theirs.out(place)]
-    print(f"{len(same)} of {len(places_of)} outputs of {len(runs)} trainings as in dvc.lock")
-    return len(same) == len(places_of)
+    made = [place for run in runs for place in _made_of(run)]
+    if others := [place for place in made if ours.out(place) != theirs.out(place)]:
+        print(f"not as in dvc.lock: {', '.join(others)}")
+    print(f"{len(made) - len(others)} of {len(made)} outputs of {len(runs)} runs as in dvc.lock")
+    return not others
 
 
-def _made_by_training(run: str) -> list[str]:
-    return [
-        places.checkpoints(places.model(run)).as_posix(),
-        places.history(run).as_posix(),
-    ]
+def _made_of(run: str) -> list[str]:
+    """Weights, learning curve, hypotheses and scores."""
+    weights = places.checkpoints(places.model(run))
+    files = (weights, places.history(run), places.outputs(run), places.scores(run))
+    return [place.as_posix() for place in files]
 
 
 def main() -> None:
