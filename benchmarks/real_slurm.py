@@ -6,7 +6,7 @@ undisturbed; requeued in the middle of the training; with its time limit coming 
 with whoever waits for the jobs killed -9 and started again. Prints a line for each; exits with 1 if
 any ended with other bytes, or trained a step twice. Needs Debian's slurm-wlm and munge, or alike.
 
---whole: instead, the whole demo graph as jobs, and the digests of what its runs made beside dvc.lock's.
+--whole: instead, the whole demo graph as jobs, and what its runs made beside dvc.lock's digests.
 """
 
 from __future__ import annotations
