@@ -116,6 +116,44 @@ def test_a_run_lasts_as_long_as_its_training(root: Path, monkeypatch: pytest.Mon
     assert (found.info.start_time, found.info.end_time) == (1_000_000, 1_074_000)
 
 
+def test_system_metrics_are_logged_where_the_user_turns_them_on(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING", "true")
+    monkeypatch.setenv("MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL", "0.01")
+    warnings: list[str] = []
+    deadline = time.monotonic() + 300
+    with open_run(identity(), {}, warn=warnings.append, root=root) as run:
+        run.log(20, ROW)
+        while not any("system/cpu_utilization_percentage" in r.data.metrics for r in runs_of(root)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    (logged,) = runs_of(root)
+    assert warnings == []
+    assert (logged.info.status, logged.data.metrics["train/loss"]) == ("FINISHED", 2.0)
+    assert "system/disk_usage_percentage" in logged.data.metrics
+
+
+def test_a_monitor_that_cannot_start_costs_nothing_else(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING", "true")
+    monkeypatch.setitem(sys.modules, "mlflow.system_metrics.system_metrics_monitor", None)
+    warnings: list[str] = []
+    with open_run(identity(), {}, warn=warnings.append, root=root) as run:
+        run.log(20, ROW)
+    (logged,) = runs_of(root)
+    (said,) = warnings
+    assert said.startswith("MLflow cannot log system metrics: ")
+    assert said.endswith(" The rest is logged.")
+    assert set(logged.data.metrics) == {
+        "train/loss",
+        "train/epoch",
+        "train/tokens",
+        "train/learning_rate",
+    }
+
+
 def test_another_fingerprint_or_name_is_another_run(root: Path) -> None:
     for who in (identity(), identity(fingerprint="f2" * 32), identity(run="en-de.big")):
         open_run(who, {}, root=root).close()

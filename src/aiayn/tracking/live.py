@@ -4,6 +4,9 @@ Whatever the store does (down, slow, misconfigured, not installed), training hea
 goes on. A store that comes back is used again; what it missed is brought in by the sync at the end.
 So is all of a training that is over within PATIENCE_SECONDS, well or not: importing MLflow would
 slow it down for curves that nobody has the time to watch.
+
+Where the user turns system metrics on (MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING=true), MLflow's own
+monitor logs this machine's load into the run, as system/..., until the training ends.
 """
 
 from __future__ import annotations
@@ -14,11 +17,14 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from aiayn.tracking.connection import MlflowMissingError, connect, store_name
+from aiayn.tracking.connection import MlflowMissingError, connect, store_name, tracking_uri
 from aiayn.tracking.names import RunIdentity, metric_name
 from aiayn.tracking.store import Known, Point, Status, Store, now_ms
+
+if TYPE_CHECKING:
+    from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
 
 PATIENCE_SECONDS = 40.0
 FLUSH_SECONDS = 1.0
@@ -61,6 +67,7 @@ class LiveRun:
         self._store: Store | None = None
         self._run_id: str | None = None
         self._known: Known = {}
+        self._monitor: SystemMetricsMonitor | None = None
         self._thread = threading.Thread(target=self._work, name="mlflow-live", daemon=True)
         self._thread.start()
 
@@ -111,6 +118,8 @@ class LiveRun:
             try:
                 self._send(pending)
                 pause = FLUSH_SECONDS
+                if stopping and self._monitor:
+                    self._monitor.finish()  # type: ignore[no-untyped-call]
                 if stopping and self._store and self._run_id:
                     self._store.finish(self._run_id, self._status, self._ended_ms)
             except Exception as error:  # whatever it is, it is not worth a training
@@ -149,6 +158,10 @@ class LiveRun:
             self._known = store.known_points(run, run.data.metrics)
         store.describe(run, self._params, {"stage": "train"})
         self._run_id = run.info.run_id
+        try:
+            self._monitor = _started_monitor(run.info.run_id, self._root)
+        except Exception as error:  # psutil is not there, say: the curves come all the same
+            self._warn(f"MLflow cannot log system metrics: {error}. The rest is logged.")
 
     def _complain(self, what: str) -> None:
         """Warn, once a run."""
@@ -158,6 +171,21 @@ class LiveRun:
                 f"MLflow at {store_name(self._root)}: {what}. "
                 "Training goes on; make sync brings the run in afterwards."
             )
+
+
+def _started_monitor(run_id: str, root: Path) -> SystemMetricsMonitor | None:
+    """MLflow's monitor of this machine, which goes on where an interrupted training's ended."""
+    from mlflow.environment_variables import MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING
+
+    if not MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING.get():  # type: ignore[no-untyped-call]
+        return None
+    from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
+
+    monitor = SystemMetricsMonitor(  # type: ignore[no-untyped-call]
+        run_id, resume_logging=True, tracking_uri=tracking_uri(root)
+    )
+    monitor.start()  # type: ignore[no-untyped-call]
+    return monitor
 
 
 def open_run(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from aiayn.tracking.names import MIRRORED, RunIdentity
 from aiayn.tracking.store import Point, Store, now_ms
+from aiayn.tracking.weights import Averaged, Models
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput, Run
@@ -22,7 +23,8 @@ class Entry:
     """All that an MLflow run shall hold.
 
     `course` has the metrics of single steps, by name and step; `finals` those with one value a run;
-    `files` the artifacts by path. Times are Unix milliseconds, None where nobody knows.
+    `files` the artifacts by path; `weights` what the run put out. Times are Unix milliseconds, None
+    where nobody knows.
     """
 
     identity: RunIdentity
@@ -32,6 +34,7 @@ class Entry:
     finals: Mapping[str, float] = field(default_factory=dict)
     datasets: Sequence[DatasetInput] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
+    weights: Averaged | None = None
     started_ms: int | None = None
     ended_ms: int | None = None
 
@@ -44,6 +47,7 @@ class Entry:
             "finals": self.finals,
             "datasets": [item.to_dictionary() for item in self.datasets],
             "files": {path: hashlib.sha256(data).hexdigest() for path, data in self.files.items()},
+            "weights": self.weights.content() if self.weights else None,
             "times": [self.started_ms, self.ended_ms],
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -59,11 +63,13 @@ class Changes:
 
 
 class Mirror:
-    """The runs of one experiment. An entry that is there already costs no call to the store."""
+    """The runs of one experiment. An entry that is there already costs no call to the store, unless
+    it stands in table 2."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._runs = store.find_all()
+        self._models = Models(store)
 
     def bring(self, entry: Entry, changes: Changes) -> None:
         """Create the run of `entry` or complete it, and note in `changes` what that took.
@@ -71,11 +77,17 @@ class Mirror:
         Raises:
             StoreError: the store failed; what is missing comes with the next attempt.
         """
+        run_id = self._complete(entry, changes)
+        if entry.weights:
+            self._models.shelve(run_id, entry.weights)
+
+    def _complete(self, entry: Entry, changes: Changes) -> str:
+        """Returns MLflow's id of the run."""
         store, identity = self._store, entry.identity
         run = self._runs.get((identity.run, identity.fingerprint))
         digest = entry.digest()
         if run and run.data.tags.get(MIRRORED) == digest and run.info.status == "FINISHED":
-            return
+            return str(run.info.run_id)
         if run is None:
             run = store.create(identity, entry.started_ms or now_ms())
             changes.created += 1
@@ -91,10 +103,13 @@ class Mirror:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(content)
                 store.add_files(run_id, Path(folder))
+        if entry.weights:
+            self._models.bring(run, entry.weights)
         if run.info.status != "FINISHED":
             store.finish(run_id, "FINISHED", entry.ended_ms or now_ms())
         if not conflicts:  # these are to be heard of again
             store.describe(run, {}, {MIRRORED: digest})
+        return str(run_id)
 
     def _add_metrics(self, run: Run, entry: Entry) -> int:
         """Add the points that `run` lacks. Returns how many those were."""

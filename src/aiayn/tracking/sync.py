@@ -32,6 +32,7 @@ from aiayn.tracking.names import (
 from aiayn.tracking.results import Results
 from aiayn.tracking.store import Store
 from aiayn.tracking.views import description
+from aiayn.tracking.weights import averaged
 
 REPORT = "report"
 
@@ -109,24 +110,29 @@ def _entry(
         model=described.model,
         fingerprint=found.fingerprint,
     )
+    params = run_params(config, run)
+    tags = {
+        **run_settings(config, run),
+        **place_in_the_paper(config, run),
+        **tags_of(identity, found, lock),
+        **measurements.tags(identity),
+    }
+    finals = dict(final_metrics(found)) | dict(measurements.of(identity))
+    datasets = dataset_inputs(task, found.manifest, lock.out(places.text(task).as_posix()))
     return Entry(
         identity=identity,
-        params=run_params(config, run),
-        tags={
-            **run_settings(config, run),
-            **place_in_the_paper(config, run),
-            **tags_of(identity, found, lock),
-            **measurements.tags(identity),
-        },
+        params=params,
+        tags=tags,
         course={
             (metric_name(column), line.step): float(value)
             for line in found.history.lines
             for column, value in plain(line).items()
             if column != "step"
         },
-        finals=dict(final_metrics(found)) | dict(measurements.of(identity)),
-        datasets=dataset_inputs(task, found.manifest, lock.out(places.text(task).as_posix())),
+        finals=finals,
+        datasets=datasets,
         files=attachments.of_run(root, run, task),
+        weights=averaged(config, identity, found, lock, tags, params, datasets, finals),
         started_ms=found.started_ms,
         ended_ms=found.ended_ms,
     )

@@ -1,0 +1,1 @@
+../../src/aiayn/tracking/weights.py
