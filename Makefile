@@ -115,7 +115,7 @@ bench: $(READY) ## speed: training against a plain loop, a trained run's decodin
 	python -m benchmarks.corpora
 
 kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step: is the training lost?
-	python benchmarks/killed_repro.py
+	python -m benchmarks.killed_repro
 
 slurm: $(READY) ## the graph on a real SLURM of this machine's own: jobs requeued, out of time, left alone
 	python -m benchmarks.real_slurm

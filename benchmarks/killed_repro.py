@@ -21,13 +21,12 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dvc.utils.hydra import compose_and_dump
+from benchmarks.project_copy import copy_project
 
 from aiayn.records import places
 from aiayn.records.circumstances import TrainCircumstances, read_train
 from aiayn.records.lock import Lock
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 RUN, TASK, STEPS = "en-de.brief", "en-de", 30
 STAGE = f"train@{RUN}"
 SMALL = (
@@ -44,17 +43,7 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        listed = subprocess.run(
-            ["git", "ls-files", "-coz", "--exclude-standard"],
-            cwd=REPOSITORY, capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
-        for name in filter(None, listed.split("\0")):
-            if name != str(places.LOCK) and (REPOSITORY / name).is_file():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(REPOSITORY / name, root / name, follow_symlinks=False)
-        params, conf = str(root / "params.yaml"), str(root / "conf")
-        compose_and_dump(params, conf, None, "config", "", list(SMALL))
-        subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+        copy_project(root, SMALL)
         self.finish(f"encode@{TASK}")
         self.lock_before = (root / places.LOCK).read_bytes()
 

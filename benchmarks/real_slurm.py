@@ -29,13 +29,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from dvc.utils.hydra import compose_and_dump
+from benchmarks.project_copy import REPOSITORY, copy_project
 
 from aiayn.records import places
 from aiayn.records.circumstances import read_train
 from aiayn.records.lock import Lock
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "squeue")
 SBIN = os.pathsep + os.pathsep.join(("/usr/sbin", "/usr/local/sbin"))
 RUN, STEPS = "en-de.base", 1000
@@ -144,17 +143,7 @@ class Project:
 
     def __init__(self, root: Path, overrides: Sequence[str], environment: dict[str, str]) -> None:
         self.root, self.environment = root, environment
-        listed = subprocess.run(
-            ["git", "ls-files", "-coz", "--exclude-standard"],
-            cwd=REPOSITORY, capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
-        for name in filter(None, listed.split("\0")):
-            if name != str(places.LOCK) and (REPOSITORY / name).is_file():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(REPOSITORY / name, root / name, follow_symlinks=False)
-        params, conf = str(root / "params.yaml"), str(root / "conf")
-        compose_and_dump(params, conf, None, "config", "", list(overrides))
-        subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
+        copy_project(root, overrides)
 
     def start(self, *targets: str, jobs: int = 1, **more: str) -> subprocess.Popen[bytes]:
         """`aiayn repro` of some stages and what they need."""

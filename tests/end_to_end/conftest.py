@@ -221,6 +221,34 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.fixture(scope="session")
+def demo_run(made: Project) -> Callable[..., Project]:
+    """Takes a run of the demo from download to score, by the code of `made`.
+
+    Args:
+        root: an empty folder.
+        run: not in the tiny scale.
+        overrides: of the demo's parameters, which take minutes as they are.
+    """
+
+    def through_the_stages(root: Path, run: str, *overrides: str) -> Project:
+        project = Project(root)
+        for name in ("conf", "dvc.yaml", "pipeline", "src"):
+            (root / name).symlink_to(made.root / name)
+        project.compose(*overrides)
+        task = yaml.safe_load((root / "params.yaml").read_bytes())["runs"][run]["task"]
+        for stages, item in (
+            (("download", "train_bpe", "encode"), task),
+            (("train", "average", "decode", "score"), run),
+        ):
+            for stage in stages:
+                outcome = project.stage(stage, item)
+                assert outcome.returncode == 0, f"{stage}: {outcome.stderr}"
+        return project
+
+    return through_the_stages
+
+
 @pytest.fixture
 def project(made: Project, tmp_path: Path) -> Project:
     """A project with every output of the tiny scale, to spoil at will; its stages run, DVC not."""

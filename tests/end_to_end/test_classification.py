@@ -12,18 +12,14 @@ import pytest
 from aiayn.records.illustrations import read_attention
 
 RUN = "who-acts.classifier"
-STAGES = {"download": "who-acts", "train_bpe": "who-acts", "encode": "who-acts"} | dict.fromkeys(
-    ("train", "average", "decode", "score"), RUN
-)
 
 
 @pytest.fixture(scope="module")
-def labelled(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def labelled(demo_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The demo's classifier after some steps over a few sentences."""
-    project = type(made)(tmp_path_factory.mktemp("classification"))
-    for name in ("conf", "dvc.yaml", "pipeline", "src"):
-        (project.root / name).symlink_to(made.root / name)
-    project.compose(
+    return demo_run(
+        tmp_path_factory.mktemp("classification"),
+        RUN,
         "catalogue.corpora.demo-train.grammar.sentences=800",
         "catalogue.corpora.demo-dev.grammar.sentences=40",
         "catalogue.corpora.demo-test.grammar.sentences=40",
@@ -31,10 +27,6 @@ def labelled(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
         "models.classifier.N=1",
         "models.classifier.steps=40",
     )
-    for stage, item in STAGES.items():
-        outcome = project.stage(stage, item)
-        assert outcome.returncode == 0, f"{stage}: {outcome.stderr}"
-    return project
 
 
 def test_scores_of_labels(labelled: Any) -> None:

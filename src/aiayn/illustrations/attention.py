@@ -49,25 +49,19 @@ def attention_maps(
         source: piece ids, the end symbol last.
         target: piece ids, the start symbol first.
     """
-    encoder = [layer for layer in model.encoder if isinstance(layer, EncoderLayer)]
     device = model.embedding.device
+    attentions = {
+        "encoder": _self_attentions(model),
+        "decoder": [layer.self_attention for layer in model.decoder_layers],
+        "cross": [layer.cross_attention for layer in model.decoder_layers],
+    }
     with ExitStack() as stack:
         weights = {
-            "encoder": [stack.enter_context(_recorded(one.self_attention)) for one in encoder],
-            "decoder": [
-                stack.enter_context(_recorded(one.self_attention)) for one in model.decoder_layers
-            ],
-            "cross": [
-                stack.enter_context(_recorded(one.cross_attention)) for one in model.decoder_layers
-            ],
+            kind: [stack.enter_context(_recorded(layer)) for layer in layers]
+            for kind, layers in attentions.items()
         }
         model.states(torch.tensor([source], device=device), torch.tensor([target], device=device))
-    return AttentionWeights(
-        **{
-            kind: torch.cat([call for layer in layers for call in layer]).cpu().float()
-            for kind, layers in weights.items()
-        }
-    )
+    return AttentionWeights(**{kind: _stacked(calls) for kind, calls in weights.items()})
 
 
 @torch.inference_mode()
@@ -78,10 +72,18 @@ def encoder_map(model: Encoding, source: Sequence[int]) -> Tensor:
         model: in evaluation mode.
         source: piece ids, the end symbol last.
     """
-    layers = [layer for layer in model.encoder if isinstance(layer, EncoderLayer)]
     with ExitStack() as stack:
-        calls = [stack.enter_context(_recorded(layer.self_attention)) for layer in layers]
+        calls = [stack.enter_context(_recorded(layer)) for layer in _self_attentions(model)]
         model.read(torch.tensor([source], device=model.embedding.device))
+    return _stacked(calls)
+
+
+def _self_attentions(model: Encoding) -> list[MultiHeadAttention]:
+    return [layer.self_attention for layer in model.encoder if isinstance(layer, EncoderLayer)]
+
+
+def _stacked(calls: Sequence[Sequence[Tensor]]) -> Tensor:
+    """(N, H, queries, keys) of the calls of each layer, which had one sentence each."""
     return torch.cat([call for layer in calls for call in layer]).cpu().float()
 
 
@@ -122,16 +124,9 @@ def sentence_maps(
     symbol.
     """
     source, target = [*bpe.encode([sentence])[0], END], [START, *bpe.encode([translation])[0]]
-    maps = attention_maps(model, source, target)
-    return AttentionMaps(
-        run=run,
-        task=task,
-        sentence=sentence,
-        translation=translation,
-        source=tuple(bpe.pieces(source)),
-        target=tuple(bpe.pieces(target)),
-        maps={kind: _rounded(weights) for kind, weights in maps.by_kind.items()},
-    )
+    weights = attention_maps(model, source, target).by_kind
+    about = {"run": run, "task": task, "sentence": sentence, "translation": translation}
+    return _named(bpe, source, target, weights, about)
 
 
 def label_maps(
@@ -139,14 +134,24 @@ def label_maps(
 ) -> AttentionMaps:
     """Maps of one sentence that the model of a run has labelled: its encoder's alone."""
     source = [*bpe.encode([sentence])[0], END]
+    weights = {"encoder": encoder_map(model, source)}
+    about = {"run": run, "task": task, "sentence": sentence, "translation": label}
+    return _named(bpe, source, (), weights, about)
+
+
+def _named(
+    bpe: Bpe,
+    source: Sequence[int],
+    target: Sequence[int],
+    weights: Mapping[str, Tensor],
+    about: Mapping[str, str],
+) -> AttentionMaps:
+    """Weights by kind as a record that names the piece of each query and key."""
     return AttentionMaps(
-        run=run,
-        task=task,
-        sentence=sentence,
-        translation=label,
+        **about,
         source=tuple(bpe.pieces(source)),
-        target=(),
-        maps={"encoder": _rounded(encoder_map(model, source))},
+        target=tuple(bpe.pieces(target)),
+        maps={kind: _rounded(weights_LHTS) for kind, weights_LHTS in weights.items()},
     )
 
 

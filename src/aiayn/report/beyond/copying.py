@@ -9,11 +9,12 @@ from pathlib import Path
 from aiayn.config import Config
 from aiayn.errors import DataError
 from aiayn.records import places
-from aiayn.records.scores import Score, SplitScores
+from aiayn.records.scores import SplitScores
 from aiayn.records.text import read_lines
-from aiayn.report.beyond.part import FIELDS, Part
+from aiayn.report.beyond.part import Part, record
 from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
+from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Cell, Row, Table
 
@@ -76,7 +77,7 @@ def _rows(config: Config, run: str, splits: Mapping[str, SplitScores] | None) ->
                 Cell(" + ".join(scored.test_set.corpora), detail=split),
                 Cell(_lengths(config, *scored.test_set.corpora)),
                 Cell(f"{scored.test_set.pairs:,}"),
-                _score_cell(score, run),
+                score_cell(score, run),
             ),
             "ours",
         )
@@ -93,13 +94,6 @@ def _bounds(config: Config, *corpora: str) -> tuple[int, int]:
     return min(spec.shortest for spec in drawn), max(spec.longest for spec in drawn)
 
 
-def _score_cell(score: Score, run: str) -> Cell:
-    names = ("value", "low", "high")
-    sources = tuple(f"{score.source}.{name}" for name in names)
-    detail = f"{score.low:.2f}–{score.high:.2f}"
-    return Cell(f"{score.value:.2f}", detail=detail, sources=sources, run=run)
-
-
 def _records(
     config: Config, copied: Mapping[str, Mapping[str, SplitScores] | None]
 ) -> Iterator[dict[str, str]]:
@@ -107,13 +101,7 @@ def _records(
         for split, scored in (splits or {}).items():
             score = scored.scores["accuracy"]
             numbers = {"value": score.value, "low": score.low, "high": score.high}
-            yield dict.fromkeys(FIELDS, "") | {
-                "use": "copying",
-                "run": run,
-                "model": config.run(run).model,
-                "split": split,
-                "test_set": "+".join(scored.test_set.corpora),
-                "number": f"{scored.test_set.pairs}",
+            yield record("copying", config, run, split, scored) | {
                 "measure": "accuracy",
                 **{name: f"{number}" for name, number in numbers.items()},
             }

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from aiayn.config import Config
 from aiayn.records import places
 from aiayn.records.illustrations import read_attention
-from aiayn.records.scores import Score, SplitScores
+from aiayn.records.scores import SplitScores
 from aiayn.report.beyond.folds import cross_validated
 from aiayn.report.beyond.labelled_sentences import sentence_tables
-from aiayn.report.beyond.part import FIELDS, Part
+from aiayn.report.beyond.part import Part, record
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.drawing import PALETTE, drawing
+from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Figure
-from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
+from aiayn.report.parts.tables import Cell, Row, Table, signed
 from aiayn.report.sections.attention_figures import attention_records, draw_attention
 
 MEASURES = ("accuracy", "bag_of_words_accuracy", "macro_f1", "calibration_error")
@@ -79,17 +80,6 @@ def _rows(run: str, splits: Mapping[str, SplitScores] | None) -> Iterator[Row]:
         )
 
 
-def score_cell(score: Score | None, run: str) -> Cell:
-    """The score over its interval, if it has one."""
-    if score is None:
-        return Cell(EMPTY, tone="quiet")
-    detail, sources = "", [f"{score.source}.value"]
-    if score.low is not None and score.high is not None:
-        detail = f"{score.low:.2f}–{score.high:.2f}"
-        sources += [f"{score.source}.low", f"{score.source}.high"]
-    return Cell(f"{score.value:.2f}", detail=detail, sources=tuple(sources), run=run)
-
-
 def _records(
     config: Config, scored: Mapping[str, Mapping[str, SplitScores]]
 ) -> Iterator[dict[str, str]]:
@@ -97,13 +87,7 @@ def _records(
         for split, held in splits.items():
             for measure, score in held.scores.items():
                 numbers = {"value": score.value, "low": score.low, "high": score.high}
-                yield dict.fromkeys(FIELDS, "") | {
-                    "use": "labels",
-                    "run": run,
-                    "model": config.run(run).model,
-                    "split": split,
-                    "test_set": "+".join(held.test_set.corpora),
-                    "number": f"{held.test_set.pairs}",
+                yield record("labels", config, run, split, held) | {
                     "measure": measure,
                     **{name: f"{n:.2f}" for name, n in numbers.items() if n is not None},
                 }

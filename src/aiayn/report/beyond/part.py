@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from aiayn.config import Config
+from aiayn.records.scores import SplitScores
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Table
 
@@ -22,3 +24,15 @@ class Part:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     records: tuple[Mapping[str, str], ...] = ()
+
+
+def record(use: str, config: Config, run: str, split: str, scored: SplitScores) -> dict[str, str]:
+    """A line of the CSV: who was scored on what, with the measure and its numbers still empty."""
+    return dict.fromkeys(FIELDS, "") | {
+        "use": use,
+        "run": run,
+        "model": config.run(run).model,
+        "split": split,
+        "test_set": "+".join(scored.test_set.corpora),
+        "number": f"{scored.test_set.pairs}",
+    }

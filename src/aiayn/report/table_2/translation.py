@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from aiayn.config import Config
 from aiayn.paper import BleuRow, Paper
 from aiayn.records import places
-from aiayn.records.scores import Score, SplitScores
+from aiayn.records.scores import SplitScores
 from aiayn.report.evidence import Evidence
+from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, power_of_ten, signed
 from aiayn.report.parts.training_cost import counted_costs, rounded
@@ -72,7 +73,7 @@ def _entry(item: Comparison) -> Entry:
     return Entry(
         what=f"{item.model_name}, {item.column.heading} BLEU",
         paper=item.paper.text,
-        ours=_score_cell(item.ours, item.run) if item.ours else None,
+        ours=score_cell(item.ours, item.run) if item.ours else None,
         verdict=item.judgement.verdict,
         reasons=item.judgement.reasons,
         of_training=True,
@@ -167,12 +168,12 @@ def _comparison_cells(item: Comparison) -> Iterator[Cell]:
     yield Cell(item.model_name, detail=item.column.heading)
     yield Cell(" + ".join(test_set.corpora), detail=f"{test_set.pairs:,} pairs")
     yield Cell(item.paper.text)
-    yield _score_cell(item.ours, item.run)
+    yield score_cell(item.ours, item.run)
     yield Cell(EMPTY if judgement.difference is None else signed(judgement.difference))
     # the first reason tells most; the run's provenance lists them all
     reason = judgement.reasons[0] if judgement.reasons else ""
     yield Cell(judgement.verdict.value, detail=reason, tone=judgement.verdict.name.lower())
-    yield _score_cell(item.sacrebleu, item.run)
+    yield score_cell(item.sacrebleu, item.run)
 
 
 def _measured(paper: Paper, config: Config, scores: Scores, costs: Mapping[str, float]) -> Table:
@@ -219,7 +220,7 @@ def _measured_rows(
                 Cell(run),
                 Cell(" + ".join(evaluation_set.corpora), detail=split),
                 Cell(f"{evaluation_set.pairs:,}"),
-                *(_score_cell(scored.scores.get(measure), run) for measure in measures),
+                *(score_cell(scored.scores.get(measure), run) for measure in measures),
                 _cost_cell(cost),
             )
         )
@@ -228,18 +229,6 @@ def _measured_rows(
 def _protocol(paper: Paper, task: str) -> str:
     column = paper.table_2_columns.get(task)
     return column.protocol if column else "tokenized_bleu"
-
-
-def _score_cell(score: Score | None, run: str) -> Cell:
-    """The score over its interval."""
-    if score is None:
-        return Cell(EMPTY, tone="quiet")
-    text, sources = f"{score.value:.2f}", [f"{score.source}.value"]
-    detail = ""
-    if score.low is not None and score.high is not None:
-        detail = f"{score.low:.2f}–{score.high:.2f}"
-        sources += [f"{score.source}.low", f"{score.source}.high"]
-    return Cell(text, detail=detail, sources=tuple(sources), run=run)
 
 
 def _cost_cell(cost: float | None) -> Cell:

@@ -12,6 +12,7 @@ from aiayn.records.text import Manifest
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import judge_run
 from aiayn.report.parts.drawing import PALETTE, drawing
+from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Entry, Figure, Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
 from aiayn.report.parts.verdict import TOLERANCE_F1, Judgement, Verdict
@@ -134,7 +135,7 @@ def _ours(item: _Compared) -> Iterator[Cell]:
     yield Cell(item.row.name)
     yield Cell(item.row.training)
     yield Cell("ours")
-    yield Cell("not run", tone="quiet") if item.ours is None else _score_cell(item.ours, item.run)
+    yield Cell("not run", tone="quiet") if item.ours is None else score_cell(item.ours, item.run)
     yield Cell(EMPTY if judgement.difference is None else signed(judgement.difference))
     reason = judgement.reasons[0] if judgement.reasons else ""
     yield Cell(judgement.verdict.value, detail=reason, tone=judgement.verdict.name.lower())
@@ -164,22 +165,11 @@ def _measured_rows(run: str, splits: Mapping[str, SplitScores] | None) -> Iterat
                 Cell(run),
                 Cell(" + ".join(scored.test_set.corpora), detail=split),
                 _count_cell(scored, "sentences", run),
-                *(_score_cell(scored.scores.get(measure), run) for measure in MEASURES),
+                *(score_cell(scored.scores.get(measure), run) for measure in MEASURES),
                 _count_cell(scored, "repaired", run),
                 _count_cell(scored, "skipped", run),
             )
         )
-
-
-def _score_cell(score: Score | None, run: str) -> Cell:
-    """The score over its interval."""
-    if score is None:
-        return Cell(EMPTY, tone="quiet")
-    text, detail, sources = f"{score.value:.2f}", "", [f"{score.source}.value"]
-    if score.low is not None and score.high is not None:
-        detail = f"{score.low:.2f}–{score.high:.2f}"
-        sources += [f"{score.source}.low", f"{score.source}.high"]
-    return Cell(text, detail=detail, sources=tuple(sources), run=run)
 
 
 def _count_cell(scored: SplitScores, name: str, run: str) -> Cell:
@@ -229,7 +219,7 @@ def _entries(compared: Mapping[str, _Compared]) -> Iterator[Entry]:
         yield Entry(
             what=f"Parsing, {item.row.training}: F1 on WSJ 23",
             paper=item.row.f1.text,
-            ours=None if item.ours is None else _score_cell(item.ours, item.run),
+            ours=None if item.ours is None else score_cell(item.ours, item.run),
             verdict=item.judgement.verdict,
             reasons=item.judgement.reasons,
             of_training=True,
