@@ -4,8 +4,8 @@ All have the weights of a trained run of the parameters in force, and translate 
 plain path by the model's own step, which copies the past whenever the beam reorders it; CTranslate2
 (pip install '.[bench]') by as many workers as there are threads, and by one worker of them all.
 The plain path searches as we do; CTranslate2 stops when as many hypotheses as the beam is wide have
-ended, and its length penalty is length^alpha. Left out: reading the weights, BPE. Prints a Markdown
-table.
+ended, as we do with `stop: beam`, and its length penalty is length^alpha. Left out: reading the
+weights, BPE. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -40,6 +40,7 @@ from aiayn.records.text import read_lines
 from aiayn.tokens.bpe import END, PAD, START, Bpe
 
 PLAIN_BATCH = 64  # sentences
+OURS = "aiayn"
 Outputs = list[list[int]]
 
 
@@ -106,7 +107,7 @@ def decoder(who: str, work: Work) -> Iterator[Callable[[], Outputs]]:
     decoding = params.task(task).search
     threads = work.threads
     device = Device(torch.device("cpu"), "float32")
-    if who == "aiayn":
+    if who.startswith(OURS):
         device = open_device("cpu", "float32", d_model=row.d_model * work.widen, threads=threads)
     torch.set_num_threads(threads)
     bpe = Bpe(places.bpe_model(places.vocabulary(task)))
@@ -116,7 +117,9 @@ def decoder(who: str, work: Work) -> Iterator[Callable[[], Outputs]]:
     sources = [[*pieces, END] for pieces in bpe.encode(lines)]
     if who == "plain":
         yield lambda: plain_search(model, sources, decoding)
-    elif who == "aiayn":
+    elif who.startswith(OURS):
+        if who != OURS:
+            decoding = replace(decoding, stop="beam")
         yield lambda: [h.pieces for h in beam_search(model, sources, decoding, device)]
     else:
         import ctranslate2
@@ -160,7 +163,8 @@ def main() -> None:
     rounds = given.pop("rounds")
     work = Work(**given)
     load_weights(places.averaged(places.model(work.run)))  # or one line says how to get them
-    row, threads, contenders = params.model_of(work.run), work.threads, ["plain", "aiayn"]
+    row, threads = params.model_of(work.run), work.threads
+    contenders = ["plain", OURS, f"{OURS}, stop: beam"]
     if importlib.util.find_spec("ctranslate2") and row.d_k == row.d_v == row.d_model // row.h:
         contenders += sorted({f"ctranslate2 {threads}x1", f"ctranslate2 1x{threads}"})
     context = multiprocessing.get_context("spawn")
@@ -182,7 +186,7 @@ def main() -> None:
     for turn, worker in zip(turns.values(), workers, strict=True):
         turn.send(False)
         worker.join()
-    count = len(outputs["aiayn"])
+    count = len(outputs[OURS])
     print(
         f"{work.run}, {work.widen} times as wide: N {row.N}, d_model {row.d_model * work.widen}; "
     )
@@ -191,9 +195,9 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- |")
     for who, theirs_ in seconds.items():
         wall, busy = (statistics.median(times) for times in zip(*theirs_, strict=True))
-        pairs = zip(theirs_, seconds["aiayn"], strict=True)
+        pairs = zip(theirs_, seconds[OURS], strict=True)
         ratio = statistics.median(their[0] / our[0] for their, our in pairs)
-        same = sum(a == b for a, b in zip(outputs[who], outputs["aiayn"], strict=True))
+        same = sum(a == b for a, b in zip(outputs[who], outputs[OURS], strict=True))
         print(f"| {who} | {count / wall:.0f} | {count / busy:.0f} | {ratio:.2f} | {same} |")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -86,6 +87,48 @@ def test_a_beam_of_one_is_greedy(tiny: Row) -> None:
             pieces.append(piece)
         assert beam_search(model, [source], decoding, CPU)[0].pieces == pieces[:13]
     assert 0 < ended < 12
+
+
+def ended(model: Transformer, source: list[int], decoding: Decoding) -> list[Hypothesis]:
+    """What ends until as many have as the beam is wide, in order, by the plain definition."""
+    done: list[Hypothesis] = []
+    beam: list[tuple[float, list[int]]] = [(0.0, [])]
+    limit = len(source) - 1 + decoding.extra_length
+    for length in range(1, limit + 2):
+        every = [
+            (total + float(log_p), [*pieces, piece])
+            for total, pieces in beam
+            for piece, log_p in enumerate(log_probabilities(model, source, pieces)[-1])
+            if piece not in (PAD, START) and (length <= limit or piece == END)
+        ]
+        every.sort(key=lambda extended: -extended[0])
+        penalty = length_penalty(length, decoding.alpha)
+        done += [
+            Hypothesis(pieces[:-1], total / penalty)
+            for total, pieces in every[: decoding.beam]
+            if pieces[-1] == END
+        ]
+        if len(done) >= decoding.beam:
+            break
+        beam = [grown for grown in every if grown[1][-1] != END][: decoding.beam]
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_it_may_stop_as_soon_as_a_beam_of_them_has_ended(tiny: Row, alpha: float) -> None:
+    exact = Decoding(beam=3, alpha=alpha, extra_length=12)
+    soon = replace(exact, stop="beam")
+    missed = 0
+    for seed in range(8):
+        model = random_model(tiny(), seed)
+        alone = [[4, 5, END], [6, END], [5, 5, 4, 6, END]]
+        for source, found in zip(alone, beam_search(model, alone, soon, CPU), strict=True):
+            expected = max(ended(model, source, soon), key=lambda h: h.score)
+            assert found.pieces == expected.pieces
+            assert found.score == pytest.approx(expected.score, abs=1e-5)
+            missed += beam_search(model, [source], exact, CPU)[0].score > found.score + 1e-5
+    assert (missed > 0) == (alpha > 0), "without a penalty no later hypothesis is better"
 
 
 def sources(number: int) -> list[list[int]]:

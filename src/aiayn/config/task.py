@@ -156,11 +156,17 @@ class Bpe:
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
     """Beam search (section 6.1): `beam` hypotheses, the exponent `alpha` of the length penalty, and
-    an output of at most input + `extra_length` pieces."""
+    an output of at most input + `extra_length` pieces.
+
+    `stop` says when a sentence is done: when no hypothesis that is open can still be its best
+    ("bound", the authors' code), or as soon as `beam` have ended ("beam", as in CTranslate2), which
+    is sooner and may miss a better one.
+    """
 
     beam: int
     alpha: float
     extra_length: int
+    stop: Literal["bound", "beam"] = "bound"
 
     def check(self, key: str) -> None:
         """Raises ConfigError where nothing could be searched."""

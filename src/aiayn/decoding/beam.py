@@ -128,6 +128,7 @@ class _Search:
         device: Device,
     ) -> None:
         self.decoder, self.next_pieces, self.beam = decoder, next_pieces, decoding.beam
+        self.stops_at_beam = decoding.stop == "beam"
         rows, place = len(sources), device.device
         source_BS = torch.full((rows, max(map(len, sources))), PAD)
         for row, source in enumerate(sources):
@@ -142,6 +143,7 @@ class _Search:
         self.least_limit = min(limits)
         self.largest_penalty_B = torch.tensor(largest, dtype=torch.float64, device=place)
         self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the best that ended
+        self.ended_B = torch.zeros_like(self.limit_B)  # how many have
         self.prefixes = decoder.start(source_BS.to(place), self.beam)
         self.newest_BW = torch.full((rows, self.beam), START, device=place)
         self.pieces_BWT = torch.empty(rows, self.beam, 0, dtype=torch.int64, device=place)
@@ -180,7 +182,9 @@ class _Search:
         # an end counts if it is within the beam: a beam of one is then a greedy search
         total_BW, is_end_BW = found.total_BC[:, : self.beam], is_end_BC[:, : self.beam]
         # within a sentence all have the same length now, so the likeliest is the best
-        total_B, column_B = torch.where(is_end_BW, total_BW, NEVER).max(dim=1)
+        ended_BW = torch.where(is_end_BW, total_BW, NEVER)
+        self.ended_B += (ended_BW > NEVER).sum(dim=1)
+        total_B, column_B = ended_BW.max(dim=1)
         score_B = total_B.double() / self.penalties[length]
         rows = (score_B > self.score_B).nonzero()[:, 0]
         self.score_B[rows] = score_B[rows]
@@ -190,13 +194,17 @@ class _Search:
             self.best[sentence] = Hypothesis(*best)
 
     def _give_up(self, length: int) -> None:
-        """Give up hypotheses that cannot beat the best of their sentence, or may not grow.
+        """Give up hypotheses that cannot beat the best of their sentence, or may not grow; with
+        `stop: beam` all of a sentence's once enough have ended.
 
         A hypothesis only loses probability as it grows, and the penalty is largest at the limit:
         so it can end no better than its probability now over the penalty then. What would go on
         from one that is given up stands below all others in the beam, so they do without it.
         """
-        to_beat_B = self.score_B * self.largest_penalty_B
+        if self.stops_at_beam:  # hypotheses that cannot win may yet end, and count
+            to_beat_B = torch.where(self.ended_B < self.beam, NEVER, 0.0)
+        else:
+            to_beat_B = self.score_B * self.largest_penalty_B
         to_beat_B.masked_fill_(length > self.limit_B, 0.0)
         self.total_BW.masked_fill_(~(self.total_BW > to_beat_B[:, None]), NEVER)
 
@@ -207,7 +215,7 @@ class _Search:
             return
         self.sentence_B, self.limit_B = self.sentence_B[rows], self.limit_B[rows]
         self.least_limit = min(self.limit_B.tolist(), default=0)
-        self.largest_penalty_B = self.largest_penalty_B[rows]
+        self.largest_penalty_B, self.ended_B = self.largest_penalty_B[rows], self.ended_B[rows]
         self.score_B, self.total_BW = self.score_B[rows], self.total_BW[rows]
         self.newest_BW, self.pieces_BWT = self.newest_BW[rows], self.pieces_BWT[rows]
         self.prefixes.select(rows)

@@ -1,8 +1,9 @@
 """The paper's recipe: all that a run must be before its score may stand beside a printed figure.
 
 What the paper does not tell is no part of it: into how many parts a batch is cut, the seed, how
-often a run is validated, the number format of matrix products. One exception: beyond which length a
-pair is left out is the authors' code's, because it decides what is learned from.
+often a run is validated, the number format of matrix products. Two exceptions are the authors'
+code's: beyond which length a pair is left out, because it decides what is learned from, and when a
+search stops, because it decides what is found.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def search(beam: str, alpha: str, extra_length: str, source: str) -> dict[str, R
         "decoding.beam": exactly(beam, source),
         "decoding.alpha": exactly(alpha, source),
         "decoding.extra_length": exactly(extra_length, source),
+        "decoding.stop": exactly("bound", THE_AUTHORS_CODE),
     }
 
 

@@ -80,6 +80,7 @@ def test_the_papers_recipe_departs_in_nothing(
         ("tasks/en-de/decoding/beam", 1, "beam is 1, not 4 (section 6.1)"),
         ("tasks/en-de/decoding/alpha", 3.0, "alpha is 3.0, not 0.6 (section 6.1)"),
         ("tasks/en-de/decoding/extra_length", 100, "extra_length is 100, not 50 (section 6.1)"),
+        ("tasks/en-de/decoding/stop", "beam", "stop is beam, not bound (the authors' code; the paper is silent)"),
         ("tasks/en-de/bpe/vocabulary", 500, "vocabulary is 500, not about 37000 (section 5.1)"),
     ],
 )  # fmt: skip
