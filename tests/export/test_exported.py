@@ -101,10 +101,18 @@ def test_what_cannot_be_exported_is_one_line(
     to = ("--to", "transformers")
     assert "parsing.parser does not translate" in fails(capsys, "parsing.parser", *to)
     assert "learned its positions" in fails(capsys, "en-de.E_learned", *to)
+    for engine in ("ctranslate2", "transformers"):
+        said = fails(capsys, "en-de.R_r4", "--to", engine)
+        assert "en-de.R_r4 attends within a neighbourhood of 4 positions" in said
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert "pip install -e '.[transformers]'" in fails(capsys, RUN, *to)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
-    (project / f"outputs/{RUN}/test.hypotheses").unlink()
+    hypotheses = project / f"outputs/{RUN}/test.hypotheses"
+    hypotheses.write_text("Ein Hund.\n")
+    assert "has 1 lines and data/text/en-de/test.target has 3. Decode again" in fails(
+        capsys, RUN, *to
+    )
+    hypotheses.unlink()
     assert f"dvc repro -f decode@{RUN}" in fails(capsys, RUN, *to)
     (project / f"models/{RUN}/averaged.safetensors").unlink()
     assert f"dvc repro average@{RUN}" in fails(capsys, RUN, *to)

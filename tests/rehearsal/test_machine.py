@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from aiayn.compute.device import Device
-from aiayn.config import Config, Download, Launcher
+from aiayn.config import Config, Corpus, Download, Labelled, Launcher, Side
 from aiayn.corpora.fetching import source
 from aiayn.rehearsal import machine
 
@@ -58,6 +58,21 @@ def test_what_lies_in_a_mirror_is_asked_of_nobody(wmt14: Config, tmp_path: Path)
     found, lacks = machine.sources(wmt14, str(tmp_path))
     assert ([one.path for one in found], len(lacks)) == ([place], 6)
     assert machine.missing_downloads(found) == []
+
+
+def test_labelled_text_is_looked_for_too(wmt14: Config, tmp_path: Path) -> None:
+    reviews = Download(
+        url="http://example.org/reviews.zip", checksum=f"sha256:{64 * '0'}", licence="none"
+    )
+    texts = {label: Side(download="reviews", member=label) for label in ("bad", "good")}
+    old = wmt14.catalogue
+    catalogue = replace(
+        old,
+        downloads={**old.downloads, "reviews": reviews},
+        corpora={**old.corpora, "newstest2013": Corpus(labelled=Labelled(texts=texts))},
+    )
+    _, lacks = machine.sources(replace(wmt14, catalogue=catalogue), str(tmp_path))
+    assert sum("example.org/reviews.zip: not in the mirror" in lack for lack in lacks) == 1
 
 
 def test_a_launcher_that_counts_on_more_gpus(

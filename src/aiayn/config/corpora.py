@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
@@ -183,6 +183,19 @@ class Corpus:
     labelled: Labelled | None = None
     sequences: Sequences | None = None
     pairs: int | None = None
+
+    def downloads(self, languages: Iterable[str]) -> list[str]:
+        """Names of the downloads that its text in these languages comes from, each once."""
+        if self.sides is not None:
+            names = [self.sides[language].download for language in languages]
+        elif self.treebank is not None:
+            both = (self.treebank.download, self.treebank.division)
+            names = [name for name in both if name is not None]
+        elif self.labelled is not None:
+            names = [side.download for side in self.labelled.texts.values()]
+        else:
+            names = []
+        return list(dict.fromkeys(names))
 
     def check(self, key: str, downloads: Mapping[str, Download]) -> None:
         """Raises ConfigError unless the corpus comes from one kind of place, and that exists."""

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -54,7 +55,8 @@ def assemble(
     held_out_names = {places.DEV: text.dev, **text.tests}
     names = dict.fromkeys((*text.train, *held_out_names.values()))
     languages = (text.source, text.target)
-    downloads = _downloads(catalogue, names, languages)
+    found = (catalogue.corpora[name].downloads(languages) for name in names)
+    downloads = list(dict.fromkeys(chain.from_iterable(found)))
     files = fetch(
         {name: catalogue.downloads[name] for name in downloads},
         raw,
@@ -86,21 +88,6 @@ def assemble(
             },
         )
         write_manifest(places.manifest(new), manifest)
-
-
-def _downloads(
-    catalogue: Catalogue, corpora: Iterable[str], languages: tuple[str, str]
-) -> list[str]:
-    names: dict[str, None] = {}
-    for corpus in (catalogue.corpora[name] for name in corpora):
-        if corpus.sides is not None:
-            names |= dict.fromkeys(corpus.sides[language].download for language in languages)
-        elif corpus.treebank is not None:
-            parts = (corpus.treebank.download, corpus.treebank.division)
-            names |= dict.fromkeys(part for part in parts if part is not None)
-        elif corpus.labelled is not None:
-            names |= dict.fromkeys(side.download for side in corpus.labelled.texts.values())
-    return list(names)
 
 
 @dataclass

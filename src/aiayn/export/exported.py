@@ -22,6 +22,7 @@ from aiayn.files import replaced_folder
 from aiayn.records import circumstances, places, text
 from aiayn.records.json_files import if_there
 from aiayn.scoring.bleu import score_split
+from aiayn.scoring.references import read_hypotheses, read_references
 
 
 def export(params: Config, run: str, engine: str) -> Exported:
@@ -33,7 +34,8 @@ def export(params: Config, run: str, engine: str) -> Exported:
     Raises:
         ConfigError: the run is not there or does not translate, the engine's package is not
             installed, or the engine has no such model.
-        CheckpointError, DataError: the run has no weights, or has translated nothing yet.
+        CheckpointError: the run has no weights, or they are not its model's.
+        DataError, ScoreError: its text or translations are missing, damaged, or not of each other.
     """
     task, row = params.task_of(run), params.model_of(run)
     name = params.run(run).task
@@ -42,6 +44,11 @@ def export(params: Config, run: str, engine: str) -> Exported:
     if engine == "transformers" and row.positions != "sinusoid":
         raise ConfigError(
             f"{run} learned its positions, which MarianMT has not. Export it --to ctranslate2."
+        )
+    if row.neighbourhood is not None:
+        raise ConfigError(
+            f"{run} attends within a neighbourhood of {row.neighbourhood} positions: no other "
+            "engine does, so it cannot be exported."
         )
     if importlib.util.find_spec(engine) is None:
         raise ConfigError(f"{engine} is not installed: pip install -e '.[{engine}]'")
@@ -52,14 +59,12 @@ def export(params: Config, run: str, engine: str) -> Exported:
         raise CheckpointError(
             f"{weights}: there are no weights. Make them: dvc repro average@{run}"
         )
-    sources, references = (
-        text.read_lines(places.lines(places.text(name), split, side)) for side in places.SIDES
-    )
-    manifest = text.read_manifest(places.manifest(places.text(name)))
-    ours, ours_on_dev = (
-        text.read_lines(places.hypotheses(places.outputs(run), part))
-        for part in (split, places.DEV)
-    )
+    folder_of_text, outputs = places.text(name), places.outputs(run)
+    manifest = text.read_manifest(places.manifest(folder_of_text))
+    references = read_references(folder_of_text, split)
+    ours = read_hypotheses(places.hypotheses(outputs, split), references)
+    ours_on_dev = text.read_lines(places.hypotheses(outputs, places.DEV))
+    sources = text.read_lines(places.lines(folder_of_text, split, "source"))
     bpe = places.bpe_model(places.vocabulary(name))
     processor = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
     pieces = [processor.id_to_piece(n) for n in range(processor.get_piece_size())]
@@ -93,7 +98,7 @@ def export(params: Config, run: str, engine: str) -> Exported:
 
         theirs = _translated(sources, translate)
         scored = [
-            score_split(lines, references, task.text.target, manifest.form)
+            score_split(lines, references.sentences, task.text.target, references.form)
             for lines in (ours, theirs)
         ]
         exported = Exported(

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from aiayn.compute.device import Device
-from aiayn.config import Config
+from aiayn.config import Config, Text
 from aiayn.corpora.fetching import Source, source
 from aiayn.corpora.transfer import size_at
 from aiayn.corpora.treebanks import treebank_trees
@@ -22,16 +22,11 @@ from aiayn.records import places
 ASKED_AT_A_TIME = 8
 
 
-def used_corpora(params: Config) -> list[str]:
-    """The corpora that any task reads."""
-    texts = [task.text for task in params.tasks.values()]
-    return list(dict.fromkeys(n for t in texts for n in (*t.train, t.dev, *t.tests.values())))
-
-
 def missing_treebanks(params: Config) -> list[str]:
     """Folders of licensed trees that are not named, or hold no tree that can be read."""
     lacks = []
-    for name in used_corpora(params):
+    used = dict.fromkeys(name for task in params.tasks.values() for name in _corpora(task.text))
+    for name in used:
         treebank = params.catalogue.corpora[name].treebank
         if treebank is not None and treebank.folder is not None:
             try:
@@ -150,9 +145,12 @@ def _gpus() -> int:
 
 def _used_downloads(params: Config) -> list[str]:
     names: dict[str, None] = {}
-    for corpus in (params.catalogue.corpora[name] for name in used_corpora(params)):
-        names |= dict.fromkeys(side.download for side in (corpus.sides or {}).values())
-        if corpus.treebank is not None:
-            both = (corpus.treebank.download, corpus.treebank.division)
-            names |= dict.fromkeys(part for part in both if part is not None)
+    for text in (task.text for task in params.tasks.values()):
+        for corpus in _corpora(text):
+            found = params.catalogue.corpora[corpus].downloads((text.source, text.target))
+            names |= dict.fromkeys(found)
     return list(names)
+
+
+def _corpora(text: Text) -> tuple[str, ...]:
+    return (*text.train, text.dev, *text.tests.values())

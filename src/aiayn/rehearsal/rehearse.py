@@ -58,14 +58,14 @@ def _true_run(params: Config) -> tuple[list[str], list[str]]:
     lacks += machine.missing_treebanks(params)
     downloads = sum(max((size or 0) - one.arrived, 0) for one, size in to_come(sources))
 
+    runs = demands.demands(params)
+    measured = runs[0].run
     try:
-        device = open_device(**vars(params.machine), d_model=512)
+        device = open_device(**vars(params.machine), d_model=params.model_of(measured).d_model)
     except TrainingError as error:
         return [], [*lacks, str(error)]
-    runs = demands.demands(params)
     largest = max(runs, key=lambda run: run.parameters)
     a_process = largest.state_bytes + demands.activation_bytes(params, largest.run)
-    measured = runs[0].run
     speed = demands.flops_per_second(params, measured, device)
     processes = machine.processes(params, device)
     days = sum(run.flops for run in runs) / speed / processes / 86400
