@@ -40,6 +40,7 @@ ROOMS = (
     "tracking",
     "repro",
     "verification",
+    "publication",
     "rehearsal",
     "command",
 )
@@ -59,6 +60,7 @@ APART = {
     "profiling": GROUND | {"paper", "compute", "model", "layer_types"},
     "repro": GROUND,
     "verification": GROUND | {"report"},
+    "publication": GROUND | {"report", "verification"},
 }
 
 

@@ -71,6 +71,15 @@ def parser() -> argparse.ArgumentParser:
     )
     export.add_argument("run", help="a run of params.yaml, like en-de.base")
     export.add_argument("--to", required=True, choices=("ctranslate2", "transformers"))
+    crate = commands.add_parser(
+        "crate",
+        help="describe a reproduction as an RO-Crate",
+        description="Writes ro-crate-metadata.json into the folder of a reproduction: which code "
+        "made what of what, stage by stage (profile Process Run Crate). Needs the extra crate.",
+    )
+    crate.add_argument(
+        "reproduction", type=Path, help=f"a folder, like {places.REPRODUCTIONS}/demo"
+    )
     commands.add_parser("sync", help="bring finished runs into the MLflow store")
     return whole
 

@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _verify(parsed.reproduction, parsed.json, parsed.page)
     elif parsed.command == "export":
         _export(parsed.run, parsed.to)
+    elif parsed.command == "crate":
+        _crate(parsed.reproduction)
     else:
         _print(USES[parsed.command](parsed))
 
@@ -63,6 +65,12 @@ def _export(run: str, engine: str) -> None:
         print(f"{trial.split} {name}: {score.value:.2f} by {engine}, {ours.value:.2f} by aiayn")
     print(f"{trial.same} of {trial.sentences} hypotheses are the same.")
     print(f"{places.card(done.folder)} says how it is used.")
+
+
+def _crate(reproduction: Path) -> None:
+    from aiayn.publication.crate import write_crate
+
+    print(f"{write_crate(reproduction)} describes it for programs.")
 
 
 def _sync() -> None:
