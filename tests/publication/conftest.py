@@ -50,7 +50,7 @@ def reproduction(tmp_path: Path) -> Path:
             "unused": {"url": "https://example.org/other", "checksum": "md5:b", "licence": "none"},
         },
         "corpora": {
-            "train": {"sides": {"en": side, "de": side}},
+            "train": {"sides": {"en": side, "de": side, "fr": {"download": "unused"}}},
             "elsewhere": {"sides": {"en": {"download": "unused"}}},
             "a-test-set": {"grammar": {"split": "test"}},
         },

@@ -114,7 +114,7 @@ def test_data_stand_by_url_digest_and_licence(reproduction: Path) -> None:
     held = entities(reproduction)
     download = held["#download@en-de"]
     assert URL in referred(download["object"])
-    assert "https://example.org/other" not in held  # of a corpus that no task here reads
+    assert "https://example.org/other" not in held  # of a language that the task does not read
     assert (held[URL]["@type"], held[URL]["sha256"]) == ("File", "a" * 64)
     assert (held[URL]["contentSize"], held[URL]["encodingFormat"]) == ("123", "application/gzip")
     assert held[referred(held[URL]["license"])[0]]["name"] == "research only"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from aiayn.config import read_yaml
+from aiayn.config import PARAMS, read_yaml
 from aiayn.errors import ConfigError, DataError
 from aiayn.files import write_atomically
 from aiayn.publication.materials import Materials, corpora_of, downloads_of, reference
@@ -33,7 +33,7 @@ TERMS = "https://w3id.org/ro/terms/workflow-run#"
 MIT = "https://spdx.org/licenses/MIT"
 PYTHON = "https://www.python.org/"
 SETTINGS = ("device", "host", "processes", "threads", "precision", "matmul")
-ALONGSIDE = ("params.yaml", "dvc.lock", "README.md")  # files of the folder that no stage wrote
+ALONGSIDE = (PARAMS.name, places.LOCK.name, "README.md")  # files of the folder that no stage wrote
 
 
 def write_crate(reproduction: Path) -> Path:
@@ -47,7 +47,7 @@ def write_crate(reproduction: Path) -> Path:
     """
     if importlib.util.find_spec("rocrate") is None:
         raise ConfigError("rocrate is not installed: pip install -e '.[crate]'")
-    for name in ("params.yaml", "dvc.lock"):
+    for name in (PARAMS.name, places.LOCK.name):
         if not (reproduction / name).is_file():
             raise DataError(
                 f"{reproduction}: is no reproduction: {name} is missing. Give a folder like "
@@ -76,7 +76,7 @@ class _Crate:
 
     def content(self) -> Mapping[str, Any]:
         """All of it, as JSON-LD."""
-        lock = Lock(self._folder / "dvc.lock")
+        lock = Lock(self._folder / places.LOCK)
         self._name(MIT, "CreativeWork", name="MIT License", identifier=MIT)
         self._name(PYTHON, "ComputerLanguage", name="Python", url=PYTHON)
         for name in ALONGSIDE:
@@ -94,7 +94,7 @@ class _Crate:
 
     def _about(self, actions: Iterable[str]) -> None:
         """The root: what the folder is, by which profile, on what terms."""
-        scale = read_yaml((self._folder / "params.yaml").read_bytes()).get("scale")
+        scale = read_yaml((self._folder / PARAMS).read_bytes()).get("scale")
         self._name(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5")
         root = self._crate.root_dataset
         root["name"] = f'"Attention Is All You Need", reproduced: {self._folder.resolve().name}'
@@ -124,7 +124,7 @@ class _Crate:
             instruments += self._software(trained)
             facts |= {"startTime": trained.started, "endTime": trained.ended}
             facts["environment"] = _refer(self._settings(trained))
-        params = (entry.get("params") or {}).get("params.yaml") or {}
+        params = (entry.get("params") or {}).get(PARAMS.name) or {}
         if stage == "download":
             objects += self._downloads(params, results)
         objects += [self._param(key, value) for key, value in params.items() if key != "catalogue"]
@@ -152,10 +152,10 @@ class _Crate:
 
     def _code(self, stage: str, md5: str) -> str:
         return self._name(
-            f"#code/{stage}@{md5[:12]}",
+            f"#{places.CODE / stage}@{md5[:12]}",
             "SoftwareSourceCode",
             name=f"pipeline/{stage}.py and the modules that it reaches",
-            description=f"The files below code/{stage}, of which DVC made this digest.",
+            description=f"The files below {places.CODE / stage}, of which DVC made this digest.",
             version=md5,
             programmingLanguage=reference(PYTHON),
         )
@@ -189,9 +189,9 @@ class _Crate:
 
     def _downloads(self, params: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
         """What a task's text was fetched from; its terms become those of the text."""
-        corpora = list(corpora_of(params))
+        corpora, languages = corpora_of(params)
         found, licences = [], []
-        for download in downloads_of(params, corpora):
+        for download in downloads_of(params, corpora, languages):
             terms = str(download["licence"])
             licence = self._name(f"#terms-{_short(terms)}", "CreativeWork", name=terms)
             found.append(self._materials.download(download, licence))
@@ -207,7 +207,7 @@ class _Crate:
     def _param(self, key: str, value: Any) -> str:
         said = json.dumps(value, ensure_ascii=False, sort_keys=True)
         return self._name(
-            f"#param-{key}-{_short(said)}", "PropertyValue", name=f"params.yaml: {key}", value=said
+            f"#param-{key}-{_short(said)}", "PropertyValue", name=f"{PARAMS}: {key}", value=said
         )
 
     def _name(self, identifier: str, kind: str, /, **properties: Any) -> str:
