@@ -17,11 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from aiayn.config import Bpe, Catalogue, Cleaning, Corpus, Download, Side, Text
+from aiayn.config import Bpe, Catalogue, Cleaning, Corpus, Download, Side, Text, read_yaml
 from aiayn.corpora.assembly import assemble
 from aiayn.records import places
 from aiayn.records.places import SIDES
@@ -33,14 +35,12 @@ MEAN_WORDS, SPREAD, MOST_WORDS = 26, 0.6, 150
 COMMON_WORDS, RARE_SHARE, TAIL = 50_000, 0.05, 0.61
 CHUNK_PAIRS = 50_000
 LETTERS = "bdfgklmnprstvwz"
-STAGES = ("make", "clean", "bpe", "encode", "plan")
-# by the paper's vocabularies and the rules of conf/tasks/wmt14.yaml
-VOCABULARY = {"en-de": 37_000, "en-fr": 32_000}
-RULES = {"en-de": (None, None), "en-fr": (175, 1.5)}
+# has the vocabularies and the rules of cleaning
+TASKS = Path(__file__).resolve().parent.parent / "conf/tasks/wmt14.yaml"
 
 
 def lengths(random: np.random.Generator, pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Words of both sides."""
+    """How many words so many pairs have, on one side and on the other; (pairs,) each."""
     mean = np.log(MEAN_WORDS) - SPREAD**2 / 2
     source = random.lognormal(mean, SPREAD, pairs)
     target = source * random.lognormal(0, 0.15, pairs)
@@ -89,7 +89,6 @@ def make(folder: Path, task: str, pairs: int) -> None:
 
 def clean(folder: Path, task: str, pairs: int) -> None:
     """The download stage over the mirror."""
-    max_words, max_ratio = RULES[task]
     downloads, corpora = {}, {}
     for file in sorted((folder / "mirror/made-up").iterdir()):
         with file.open("rb") as content:
@@ -103,10 +102,7 @@ def clean(folder: Path, task: str, pairs: int) -> None:
             for language, side in zip(("x", "y"), SIDES, strict=True)
         }
         corpora[name] = Corpus(sides=sides)
-    rules = Cleaning(
-        invalid_utf8=True, empty=True, max_words=max_words, max_ratio=max_ratio,
-        identical=False, duplicates=False,
-    )  # fmt: skip
+    rules = Cleaning(**parameters(task)["text"]["cleaning"])
     text = Text(
         source="x", target="y", train=("train",), dev="dev", tests={"test": "test"}, cleaning=rules
     )
@@ -119,8 +115,7 @@ def clean(folder: Path, task: str, pairs: int) -> None:
 def bpe(folder: Path, task: str, pairs: int) -> None:
     """The train_bpe stage."""
     files = [places.lines(folder / "text", "train", side) for side in SIDES]
-    spec = Bpe(vocabulary=VOCABULARY[task], normalization="identity")
-    train_bpe(files, folder / "bpe", spec)
+    train_bpe(files, folder / "bpe", Bpe(**parameters(task)["bpe"]))
 
 
 def encode(folder: Path, task: str, pairs: int) -> None:
@@ -145,8 +140,19 @@ def plan(folder: Path, task: str, pairs: int) -> None:
     )
 
 
+STAGES: Mapping[str, Callable[[Path, str, int], None]] = {
+    "make": make, "clean": clean, "bpe": bpe, "encode": encode, "plan": plan,
+}  # fmt: skip
+
+
+def parameters(task: str) -> Any:
+    """Of a task of the scale wmt14, as plain data."""
+    return read_yaml(TASKS.read_bytes())[task]
+
+
 def measured(stage: str, folder: Path, task: str, pairs: int) -> dict[str, float]:
-    """A stage in a process of its own: its processor seconds, and the most that one held."""
+    """A stage in a process of its own: `seconds` of processors, `wall` seconds, and the peak
+    `megabytes` of the largest process."""
     command = [
         sys.executable, __file__, "--stage", stage, "--folder", str(folder), "--task", task,
         "--pairs", str(pairs),
@@ -159,13 +165,13 @@ def measured(stage: str, folder: Path, task: str, pairs: int) -> dict[str, float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--task", choices=[*VOCABULARY], default="en-de")
+    parser.add_argument("--task", choices=["en-de", "en-fr"], default="en-de")
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.stage:
-        globals()[given.stage](given.folder, given.task, given.pairs)
+        STAGES[given.stage](given.folder, given.task, given.pairs)
         uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         seconds = sum(use.ru_utime + use.ru_stime for use in uses)
         print(

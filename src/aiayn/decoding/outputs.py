@@ -12,7 +12,7 @@ from aiayn.decoding.labels import guesses, probabilities
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_classifier, load_model
 from aiayn.model.classifier import Classifier
-from aiayn.records import guesses as records
+from aiayn.records.guesses import lines as guess_lines
 from aiayn.tokens.bpe import Bpe
 from aiayn.tokens.labels import in_order
 
@@ -55,7 +55,7 @@ def _labelled(
     names, model = in_order(decoder.task.text.labels or ()), classifier_of(decoder)
     assert model is not None
     found = probabilities(model, decoder.bpe, sentences, decoder.device, done)
-    return records.lines(guesses(found, names))
+    return guess_lines(guesses(found, names))
 
 
 def classifier_of(decoder: Decoder) -> Classifier | None:

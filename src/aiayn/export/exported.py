@@ -109,7 +109,7 @@ def export(params: Config, run: str, engine: str) -> Exported:
             manifest=manifest,
             weights=str(weights),
             trained=if_there(circumstances.read_train, places.train_circumstances(run)),
-            alpha=task.search.alpha,
+            decoding=task.search,
             search=search,
             trial=Trial(
                 split=split,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from aiayn.config import Decoding
 from aiayn.export.search import EngineSearch
 from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.scores import Score
@@ -25,7 +26,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """All that a model card tells."""
+    """All that a model card tells: `decoding` is the run's own search, `search` the engine's."""
 
     run: str
     engine: str
@@ -34,6 +35,6 @@ class Exported:
     manifest: Manifest
     weights: str
     trained: TrainCircumstances | None
-    alpha: float
+    decoding: Decoding
     search: EngineSearch
     trial: Trial

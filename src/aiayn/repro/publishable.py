@@ -12,17 +12,22 @@ from pathlib import Path
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
 
+from aiayn.config import PARAMS
 from aiayn.errors import GraphError, one_line_errors
 from aiayn.records import places
 
-# what a graph writes is published itself, so it need not be committed
-WRITTEN = ("params.yaml", str(places.LOCK), str(places.REPORTS), str(places.REPRODUCTIONS))
-SHOWN = 3
+# what is published itself, or is made of all that is, need not be committed
+PUBLISHED = (str(PARAMS), str(places.LOCK), str(places.REPORTS), str(places.REPRODUCTIONS))
+SHOWN = 3  # names in a message
 
 
 def check(root: Path) -> None:
-    """Raises GraphError where code or parameters differ from the commit, or a stage would run."""
-    paths = [".", *(f":(exclude){name}" for name in WRITTEN)]
+    """Raises GraphError where code or conf/ differs from the commit, or a stage would run.
+
+    Args:
+        root: the project's folder, which is also the working directory: DVC names stages by it.
+    """
+    paths = [".", *(f":(exclude){name}" for name in PUBLISHED)]
     command = ["git", "status", "--porcelain", "--", *paths]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -46,6 +51,7 @@ def _listed(names: Collection[str]) -> str:
 
 @one_line_errors
 def main() -> None:
+    """Ends with 1, and a line that says why, where what lies here may not be published."""
     check(Path())
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from aiayn.config import read_yaml
+from aiayn.config import PARAMS, read_yaml
 from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
 from aiayn.records import circumstances, comparison, places, scores
@@ -30,9 +30,9 @@ def table(folder: Path) -> Table:
     """A row for each reproduction, by name.
 
     Raises:
-        DataError, ScoreError: one holds what is no record.
+        ConfigError, DataError, ScoreError: one holds what is no record, or no parameters.
     """
-    found = sorted(path.parent for path in folder.glob("*/params.yaml"))
+    found = sorted(path.parent for path in folder.glob(f"*/{PARAMS}"))
     rows = tuple(Row(tuple(Cell(text) for text in _texts(path))) for path in found)
     return Table("Reproductions", HEADINGS, "l" * len(HEADINGS), rows, (("", NOTE),))
 
@@ -41,7 +41,7 @@ def _texts(path: Path) -> Iterator[str]:
     read = circumstances.read_train
     trained = [read(file) for file in sorted((path / places.CIRCUMSTANCES).glob("*.train.json"))]
     yield path.name
-    yield str(read_yaml((path / "params.yaml").read_bytes()).get("scale", EMPTY))
+    yield str(read_yaml((path / PARAMS).read_bytes()).get("scale", EMPTY))
     yield _distinct(held.device for held in trained)
     yield _distinct(held.versions.get("torch", EMPTY) for held in trained)
     yield _distinct(_short(held) for held in trained)
@@ -55,15 +55,11 @@ def _texts(path: Path) -> Iterator[str]:
 def _tested(path: Path) -> Iterator[str]:
     for file in sorted((path / places.SCORES).glob("*.json")):
         held = scores.read(file)
-        for name, score in held.splits[places.TEST].scores.items() if _has_test(held) else ():
+        if places.TEST in held.splits:
+            name, score = next(iter(held.splits[places.TEST].scores.items()))
             low, high = score.low, score.high
             interval = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
             yield f"{held.run} {name} {score.value:.2f}{interval}"
-            break
-
-
-def _has_test(held: scores.RunScores) -> bool:
-    return places.TEST in held.splits
 
 
 def _short(held: TrainCircumstances) -> str:
@@ -77,6 +73,7 @@ def _distinct(texts: Iterable[str]) -> str:
 
 @one_line_errors
 def main() -> None:
+    """Write the table of the project in the working directory."""
     folder = places.REPRODUCTIONS
     write_atomically(folder / "README.md", markdown((table(folder),)))
 

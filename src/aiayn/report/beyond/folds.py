@@ -37,9 +37,10 @@ class Folds:
 def cross_validated(config: Config, scored: Scored) -> Iterator[Table]:
     """One table for each text that is divided into folds; none where no task has any."""
     for published in CROSS_VALIDATED:
-        models = _models(config, scored, published)
-        if not models and not _tasks(config, published):
+        tasks = _tasks(config, published)
+        if not tasks:
             continue
+        models = _models(config, scored, tasks)
         yield Table(
             f"{published[0].text}: means over folds",
             ("Model", "Figures", "Folds", "Accuracy", "Deviation", "Bag of words"),
@@ -84,10 +85,9 @@ def _tasks(config: Config, published: tuple[CrossValidated, ...]) -> dict[str, t
 
 
 def _models(
-    config: Config, scored: Scored, published: tuple[CrossValidated, ...]
+    config: Config, scored: Scored, tasks: Mapping[str, tuple[int, int]]
 ) -> dict[str, tuple[Folds, Folds]]:
-    """By model: its own folds, and the bag of words' on the same."""
-    tasks = _tasks(config, published)
+    """By model: its own folds, and the bag of words' on the same. `tasks` as of `_tasks`."""
     ours: dict[str, tuple[dict[int, float], dict[int, float]]] = {}
     for run, splits in scored.items():
         described = config.run(run)

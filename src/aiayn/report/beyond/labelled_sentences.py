@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from aiayn.config import Config
 from aiayn.errors import DataError
@@ -15,7 +16,19 @@ from aiayn.report.parts.tables import Cell, Row, Table
 EACH = 2  # sentences of each sort
 WIDEST = 300  # characters of a sentence that are shown
 
-Labelled = tuple[int, str, str, Guess]  # line, sentence, wanted label, guess
+
+class Labelled(NamedTuple):
+    """A test sentence: its line, from 1, the label wanted and the one given."""
+
+    line: int
+    sentence: str
+    wanted: str
+    guess: Guess
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the label given is the wanted one."""
+        return self.wanted == self.guess.label
 
 
 def sentence_tables(config: Config, root: Path) -> Iterator[Table]:
@@ -43,17 +56,17 @@ def sentence_tables(config: Config, root: Path) -> Iterator[Table]:
                 f"{len(sources)}. Make them again: dvc repro decode@{run}."
             )
         numbers = range(1, len(found) + 1)
-        yield _table(run, list(zip(numbers, sources, wanted, found, strict=True)))
+        yield _table(run, list(map(Labelled, numbers, sources, wanted, found)))
 
 
 def _table(run: str, held: list[Labelled]) -> Table:
-    by_surety = sorted(held, key=lambda line: (-line[3].probability, line[0]))
+    by_surety = sorted(held, key=lambda one: (-one.guess.probability, one.line))
     rows = []
     for sort, is_right in (("right", True), ("wrong", False)):
-        lines = [line for line in by_surety if (line[2] == line[3].label) is is_right]
-        surest, least = lines[:EACH], lines[EACH:][-EACH:]
+        of_sort = [one for one in by_surety if one.is_right is is_right]
+        surest, least = of_sort[:EACH], of_sort[EACH:][-EACH:]
         for how, part in (("surest", surest), ("least sure", least)):
-            rows += [_row(f"{how}, {sort}", line) for line in part]
+            rows += [_row(f"{how}, {sort}", one) for one in part]
     return Table(
         f"What {run} is sure of",
         ("Sort", "Line", "Sentence", "Wanted", "Given", "Probability"),
@@ -64,8 +77,8 @@ def _table(run: str, held: list[Labelled]) -> Table:
     )
 
 
-def _row(sort: str, line: Labelled) -> Row:
-    number, sentence, wanted, guess = line
+def _row(sort: str, one: Labelled) -> Row:
+    number, sentence, wanted, guess = one
     shown = sentence if len(sentence) <= WIDEST else f"{sentence[:WIDEST]}…"
     cells = (sort, f"{number}", shown, wanted, guess.label, f"{guess.probability:.3f}")
     return Row(tuple(map(Cell, cells)))

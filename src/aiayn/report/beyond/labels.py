@@ -28,7 +28,11 @@ PROTOCOL = (
 
 
 def part(evidence: Evidence) -> Part:
-    """What every run that labels was scored, what it takes for what, and which sentences."""
+    """What every run that labels was scored, what it takes for what, and which sentences.
+
+    Raises:
+        DataError: texts, outputs or attention maps of a run are damaged, or not of each other.
+    """
     config = evidence.config
     found = {
         run: splits
@@ -94,12 +98,12 @@ def _records(
 
 
 def _confusions(scored: Mapping[str, Mapping[str, SplitScores]]) -> Iterator[Figure]:
-    """One for each task, of its first run with a test set."""
+    """One for each set of labels, as all folds share theirs: of the first run with a test set."""
     shown: set[tuple[str, ...]] = set()
     for run, splits in scored.items():
-        if "test" not in splits or tuple(splits["test"].confusion) in shown:
+        if places.TEST not in splits or tuple(splits[places.TEST].confusion) in shown:
             continue
-        confusion = splits["test"].confusion
+        confusion = splits[places.TEST].confusion
         shown.add(tuple(confusion))
         yield Figure(
             name=f"confusion_{run.replace('.', '_')}",
@@ -147,9 +151,9 @@ def _matrix(confusion: Mapping[str, Mapping[str, int]]) -> str:
                     facecolor=PALETTE[0], alpha=0.75 * count / total, linewidth=0,
                 )  # fmt: skip
                 axes.text(column + 0.5, row + 0.5, f"{count}", ha="center", va="center", size=8)
-        places = [place + 0.5 for place in range(len(labels))]
-        axes.set_xticks(places, labels)
-        axes.set_yticks(places, labels)
+        middles = [place + 0.5 for place in range(len(labels))]
+        axes.set_xticks(middles, labels)
+        axes.set_yticks(middles, labels)
         axes.set_xlim(0, len(labels))
         axes.set_ylim(len(labels), 0)
         axes.grid(visible=False)
