@@ -171,13 +171,15 @@ class _Crate:
         )
         versions = {"Python": trained.python, **trained.versions}
         for package, version in versions.items():
-            url = PYTHON if package == "Python" else f"https://pypi.org/project/{package}/"
+            known = {"url": PYTHON}
+            if package != "Python":
+                known = {"identifier": f"pkg:pypi/{package}@{version}"}  # a package URL
             yield self._name(
                 f"#{package}@{version}",
                 "SoftwareApplication",
                 name=package,
                 softwareVersion=version,
-                url=url,
+                **known,
             )
 
     def _settings(self, trained: TrainCircumstances) -> Iterator[str]:
