@@ -52,6 +52,7 @@ verify: $(READY) ## hold what was made here against reproductions/SCALE
 reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
 	@test -n "$(notdir $(TO))" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
 	rm -rf $(TO).new && mkdir -p $(TO).new && cp -R $(wildcard $(KEPT)) $(TO).new
+	python -m aiayn.publication.readme $(TO).new --name "$(notdir $(TO))"
 	rm -rf $(TO) && mv $(TO).new $(TO)
 
 # the shell's own NAME, as SCALE above

@@ -23,9 +23,11 @@ def test_all_but_the_weights_and_nothing_of_an_earlier_copy(tmp_path: Path) -> N
     for name in ("history/en-de.base.csv", "models/en-de.base/a.safetensors", "data/text/x"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(name)
-    assert copy(tmp_path) == {"params.yaml", "history/en-de.base.csv"}
+    assert copy(tmp_path) == {"README.md", "params.yaml", "history/en-de.base.csv"}
+    page = (tmp_path / "reproductions/toy/README.md").read_text()
+    assert page.startswith('# toy: "Attention Is All You Need" at the scale toy\n')
     (tmp_path / "history/en-de.base.csv").rename(tmp_path / "history/en-de.big.csv")
-    assert copy(tmp_path) == {"params.yaml", "history/en-de.big.csv"}
+    assert copy(tmp_path) == {"README.md", "params.yaml", "history/en-de.big.csv"}
 
 
 @pytest.mark.parametrize("params", ["runs: {}\n", "scale: x; touch f\n", "scale: ../..\n"])

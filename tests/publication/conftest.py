@@ -17,7 +17,7 @@ CIRCUMSTANCES = {
     "threads": 1, "precision": "float32", "matmul": "highest", "padding_share": 0.1,
     "parameters": 7,
 }  # fmt: skip
-URL = "https://example.org/corpus/train.en.gz"
+URL = "https://example.org/a_corpus/train.en.gz"
 SCORES = {
     "run": "en-de.base", "task": "en-de", "model": "base",
     "splits": {

@@ -19,7 +19,7 @@ from aiayn.publication.crate import METADATA, PROFILE, write_crate
 from aiayn.publication.materials import folder_md5
 
 ROOT = Path(__file__).parents[2]
-URL = "https://example.org/corpus/train.en.gz"
+URL = "https://example.org/a_corpus/train.en.gz"
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 WRITER = "rocrate is not installed: pip install -e '.[crate]'"
 CHECKER = "roc-validator is not installed: pip install roc-validator"

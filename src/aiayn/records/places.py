@@ -189,7 +189,7 @@ def export(run: str, engine: str) -> Path:
 
 
 def card(folder: Path) -> Path:
-    """What an exported run is, in its folder."""
+    """What a folder is, an exported run's or a reproduction's, in the folder."""
     return folder / "README.md"
 
 
