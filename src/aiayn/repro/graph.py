@@ -12,6 +12,7 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 from dvc.exceptions import DvcException
@@ -21,7 +22,7 @@ from dvc.rwlock import rwlock
 from dvc.stage import Stage
 from dvc.stage.cache import RunCacheNotFoundError
 from dvc.stage.serialize import to_lockfile
-from dvc.utils.serialize import dumps_yaml, load_yaml
+from dvc.utils.serialize import LOADERS, dumps_yaml, load_yaml
 
 from aiayn.errors import GraphError
 from aiayn.files import write_atomically
@@ -30,6 +31,23 @@ from aiayn.records import places
 # beside stages that run it would draw bars of its own for every file that it copies
 for _name in ("dvc", "dvc_data", "dvc_objects"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+_parsed: dict[tuple[Path, int, int], Any] = {}
+
+
+def _load_once(path: str, **options: Any) -> Any:
+    """A YAML file as DVC loads it, parsed again only if it has changed: for every stage DVC asks
+    for params.yaml once more, and changes nothing in what it gets.
+    """
+    place = Path(path).absolute()
+    found = place.stat()
+    key = (place, found.st_mtime_ns, found.st_size)
+    if key not in _parsed:
+        _parsed[key] = load_yaml(path, **options)
+    return _parsed[key]
+
+
+LOADERS[".yaml"] = _load_once
 
 
 class Graph:
