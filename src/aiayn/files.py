@@ -96,3 +96,9 @@ def _exchange(one: Path, other: Path) -> bool:
     if number in NO_EXCHANGE:
         return False
     raise OSError(number, os.strerror(number), str(other))
+
+
+def free_bytes(folder: Path) -> int:
+    """Of the disk that holds a folder, or would once it is made."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    return shutil.disk_usage(there).free

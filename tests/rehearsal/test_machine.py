@@ -13,6 +13,7 @@ import torch
 from aiayn.compute.device import Device
 from aiayn.config import Config, Corpus, Download, Labelled, Launcher, Side
 from aiayn.corpora.fetching import source
+from aiayn.files import free_bytes
 from aiayn.rehearsal import machine
 
 CPU = Device(torch.device("cpu"), "float32")
@@ -104,7 +105,7 @@ def test_no_gpu_where_a_cpu_would_take_for_ever(wmt14: Config) -> None:
 
 
 def test_too_little_room(tmp_path: Path) -> None:
-    free = machine.free_bytes(tmp_path / "not/there/yet")
+    free = free_bytes(tmp_path / "not/there/yet")
     assert [*machine.missing_disk({tmp_path: free // 2})] == []
     (lack,) = machine.missing_disk({tmp_path: 10 * free})
     assert lack.startswith("disk: ")

@@ -6,7 +6,6 @@ import errno
 import fcntl
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from aiayn.config import Download
 from aiayn.corpora.meter import Meter
 from aiayn.corpora.transfer import StoppedError, size_at, transfer
 from aiayn.errors import DataError
+from aiayn.files import free_bytes
 
 AT_A_TIME = 4
 LOOK_SECONDS = 0.5
@@ -156,8 +156,7 @@ def _require_room(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> None
     needed = sum(max(size - one.arrived, 0) for one, size in sizes if size is not None)
     if not needed:
         return
-    there = next(folder for folder in (raw, *raw.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(there).free
+    free = free_bytes(raw)
     if needed > free:
         raise DataError(
             f"{raw}: {needed / 1e9:.2f} GB are to be fetched, {free / 1e9:.2f} GB are free. Make "

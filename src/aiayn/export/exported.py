@@ -37,21 +37,8 @@ def export(params: Config, run: str, engine: str) -> Exported:
         CheckpointError: the run has no weights, or they are not its model's.
         DataError, ScoreError: its text or translations are missing, damaged, or not of each other.
     """
-    task, row = params.task_of(run), params.model_of(run)
-    name = params.run(run).task
-    if task.kind != "translation":
-        raise ConfigError(f"{run} does not translate: translation runs alone can be exported.")
-    if engine == "transformers" and row.positions != "sinusoid":
-        raise ConfigError(
-            f"{run} learned its positions, which MarianMT has not. Export it --to ctranslate2."
-        )
-    if row.neighbourhood is not None:
-        raise ConfigError(
-            f"{run} attends within a neighbourhood of {row.neighbourhood} positions: no other "
-            "engine does, so it cannot be exported."
-        )
-    if importlib.util.find_spec(engine) is None:
-        raise ConfigError(f"{engine} is not installed: pip install -e '.[{engine}]'")
+    _refuse_others(params, run, engine)
+    task, row, name = params.task_of(run), params.model_of(run), params.run(run).task
     tested = run in params.tested
     split = next(iter(task.text.tests)) if tested else places.DEV
     weights = weights_in(places.model(run), averaged=tested)
@@ -64,7 +51,7 @@ def export(params: Config, run: str, engine: str) -> Exported:
     references = read_references(folder_of_text, split)
     ours = read_hypotheses(places.hypotheses(outputs, split), references)
     ours_on_dev = text.read_lines(places.hypotheses(outputs, places.DEV))
-    sources = text.read_lines(places.lines(folder_of_text, split, "source"))
+    sources = read_references(folder_of_text, split, "source").sentences
     bpe = places.bpe_model(places.vocabulary(name))
     processor = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
     pieces = [processor.id_to_piece(n) for n in range(processor.get_piece_size())]
@@ -121,6 +108,24 @@ def export(params: Config, run: str, engine: str) -> Exported:
         )
         places.card(new).write_text(card(exported), encoding="utf-8")
     return exported
+
+
+def _refuse_others(params: Config, run: str, engine: str) -> None:
+    """Raises ConfigError where the engine cannot do what the run does, or is not installed."""
+    task, row = params.task_of(run), params.model_of(run)
+    if task.kind != "translation":
+        raise ConfigError(f"{run} does not translate: translation runs alone can be exported.")
+    if engine == "transformers" and row.positions != "sinusoid":
+        raise ConfigError(
+            f"{run} learned its positions, which MarianMT has not. Export it --to ctranslate2."
+        )
+    if row.neighbourhood is not None:
+        raise ConfigError(
+            f"{run} attends within a neighbourhood of {row.neighbourhood} positions: no other "
+            "engine does, so it cannot be exported."
+        )
+    if importlib.util.find_spec(engine) is None:
+        raise ConfigError(f"{engine} is not installed: pip install -e '.[{engine}]'")
 
 
 def _translated(

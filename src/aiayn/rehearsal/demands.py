@@ -70,7 +70,8 @@ def demands(params: Config) -> list[RunDemand]:
 
 def activation_bytes(params: Config, run: str) -> int:
     """Of a micro-batch of true size: the most that is alive at once, logits aside, which training
-    computes in pieces. Counted in a step without memory."""
+    computes in pieces. Counted in a step without memory; of a run that labels, as if its model had
+    a decoder too, which is more than it takes."""
     vocabulary = params.task_of(run).bpe.vocabulary
     length = params.profiling.sentence_pieces
     model = _on_meta(params, params.model_of(run), vocabulary)

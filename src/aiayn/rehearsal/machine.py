@@ -17,6 +17,7 @@ from aiayn.corpora.fetching import Source, source
 from aiayn.corpora.transfer import size_at
 from aiayn.corpora.treebanks import treebank_trees
 from aiayn.errors import DataError
+from aiayn.files import free_bytes
 from aiayn.records import places
 
 ASKED_AT_A_TIME = 8
@@ -126,12 +127,6 @@ def missing_disk(needed: Mapping[Path, int]) -> Iterator[str]:
                 f"disk: {bytes_needed / 1e9:,.0f} GB are needed below {folder.resolve()}, "
                 f"{free / 1e9:,.0f} GB are free. Make room."
             )
-
-
-def free_bytes(folder: Path) -> int:
-    """Of the disk that holds a folder, or would."""
-    there = next(f for f in (folder, *folder.absolute().parents) if f.exists())
-    return shutil.disk_usage(there).free
 
 
 def host_memory() -> int:

@@ -36,7 +36,10 @@ def score_labels(
     """
     for label in wanted:
         if label not in labels:
-            raise ScoreError(f"{label!r} is wanted, but is none of {', '.join(labels)}.")
+            raise ScoreError(
+                f"{label!r} is wanted, but is none of {', '.join(labels)}. "
+                "Name it in text.labels, or make the text again: dvc repro -f download."
+            )
     given = [guess.label for guess in guesses]
     right = accuracy(given, wanted)
     return LabelScores(

@@ -74,7 +74,7 @@ def departures(
     parameters = SimpleNamespace(
         model=config.model_of(run), training=config.training, decoding=task.decoding, bpe=task.bpe
     )
-    yield from _of_parameters(recipe, parameters)
+    yield from parameter_departures(recipe, parameters)
     if manifest is None:
         missing = f"its training text is unknown: {places.TEXTS} has no manifest of it"
         yield Departure(TEXT, missing)
@@ -93,12 +93,8 @@ def departures(
             yield Departure(TEXT, said)
 
 
-def parameter_departures(recipe: Recipe, parameters: object) -> Iterator[str]:
+def parameter_departures(recipe: Recipe, parameters: object) -> Iterator[Departure]:
     """Which parameters are not what the paper states; `parameters` have the recipe's sections."""
-    return (departure.said for departure in _of_parameters(recipe, parameters))
-
-
-def _of_parameters(recipe: Recipe, parameters: object) -> Iterator[Departure]:
     for path, requirement in recipe.parameters.items():
         value = attrgetter(path)(parameters)
         if not requirement.admits(value):
