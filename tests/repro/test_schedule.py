@@ -41,6 +41,24 @@ def test_one_after_the_other() -> None:
     assert one.waiting == []
 
 
+def test_what_has_to_do_with_no_training_waits_for_a_gap() -> None:
+    graph = {"profile": (), "fetch": (), **GRAPH, "encode": ("fetch",), "report": ("profile",)}
+    two = Schedule(graph, 2, length=lambda name: STEPS.get(name, 0))
+    assert started(two) == ["fetch", "profile"]
+    two.end("fetch", well=True)
+    assert started(two) == ["encode"]
+    two.end("encode", well=True)
+    two.end("profile", well=True)
+    assert started(two) == ["train@long", "train@short"]
+
+    one = Schedule(graph, 1, length=lambda name: STEPS.get(name, 0))
+    order = []
+    while names := started(one):
+        order += names
+        one.end(names[0], well=True)
+    assert order[-2:] == ["profile", "report"]
+
+
 def test_as_many_side_by_side_as_there_are_jobs() -> None:
     two = schedule(jobs=2)
     assert started(two) == ["encode"]  # all else waits for it

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass
@@ -26,8 +27,9 @@ class Schedule:
     def next(self) -> str | None:
         """The stage to start now, if any may.
 
-        Short stages first, so that what a training needs is soon there and what it leads to is soon
-        seen; among trainings the longest first, so that no core idles while the last one runs.
+        First what a training needs, so that it may begin, and what it leads to, so that this is
+        soon seen; then trainings, the longest first; last what has to do with none. So no core
+        idles while the last training runs.
         """
         if len(self.running) >= self.jobs:
             return None
@@ -38,8 +40,19 @@ class Schedule:
         ]
         return min(ready, key=self._turn, default=None)
 
-    def _turn(self, name: str) -> tuple[bool, int]:
-        return self.length(name) > 0, -self.length(name)
+    def _turn(self, name: str) -> tuple[int, int]:
+        rank = 1 if self.length(name) else 0 if name in self._around_trainings else 2
+        return rank, -self.length(name)
+
+    @cached_property
+    def _around_trainings(self) -> set[str]:
+        """What some training waits for, however far upstream, and what waits for one."""
+        trainings = [name for name in self.upstream if self.length(name)]
+        downstream: dict[str, list[str]] = {name: [] for name in self.upstream}
+        for name, needed in self.upstream.items():
+            for one in needed:
+                downstream[one].append(name)
+        return _reached(trainings, self.upstream) | _reached(trainings, downstream)
 
     @property
     def waiting(self) -> list[str]:
@@ -54,3 +67,14 @@ class Schedule:
         """A running stage ended. What waits for a failed one will never start."""
         self.running.remove(name)
         (self.done if well else self.failed).append(name)
+
+
+def _reached(starts: Iterable[str], following: Mapping[str, Collection[str]]) -> set[str]:
+    """Whatever follows from the starts, step by step."""
+    reached: set[str] = set()
+    ahead = [*starts]
+    while ahead:
+        new = set(following[ahead.pop()]) - reached
+        reached |= new
+        ahead += new
+    return reached
