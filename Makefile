@@ -61,10 +61,10 @@ publish: $(READY) ## the same to reproductions/NAME, of committed code and a gra
 	@case "$$NAME" in ''|[!A-Za-z0-9]*|*[!A-Za-z0-9_.-]*) echo "Give it a name of letters, digits, _, - and .: make publish NAME=..." >&2; exit 1;; esac
 	@python -m aiayn.repro.publishable
 	@$(MAKE) --no-print-directory reproduction TO="reproductions/$$NAME"
-	@python -m aiayn.verification.published
+	@python -m aiayn.publication.overview
 
 reproductions: $(READY) ## render the table of all reproductions, reproductions/README.md
-	@python -m aiayn.verification.published
+	@python -m aiayn.publication.overview
 
 # a process for each core; tests/conftest.py says what must share one
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder

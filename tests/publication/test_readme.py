@@ -33,7 +33,7 @@ def test_how_to_start_it_again(reproduction: Path) -> None:
         "make repro",
     ]
     assert lines[3].startswith(".venv/bin/aiayn verify FOLDER")
-    assert "`-dirty`: files differed from the commit." in page
+    assert "`-dirty`: code, conf/ or documents differed from the commit." in page
     path = reproduction / "circumstances/en-de.base.train.json"
     held = json.loads(path.read_text())
     later = held | {"commit": "5e5e" * 10, "ended": "2026-01-03T03:04:05+00:00"}

@@ -183,7 +183,8 @@ class _Search:
         total_BW, is_end_BW = found.total_BC[:, : self.beam], is_end_BC[:, : self.beam]
         # within a sentence all have the same length now, so the likeliest is the best
         ended_BW = torch.where(is_end_BW, total_BW, NEVER)
-        self.ended_B += (ended_BW > NEVER).sum(dim=1)
+        if self.stops_at_beam:
+            self.ended_B += (ended_BW > NEVER).sum(dim=1)
         total_B, column_B = ended_BW.max(dim=1)
         score_B = total_B.double() / self.penalties[length]
         rows = (score_B > self.score_B).nonzero()[:, 0]

@@ -18,11 +18,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from aiayn.config import PARAMS, read_yaml
 from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
+from aiayn.publication.folder import results, trainings, verdicts
 from aiayn.publication.materials import corpora_of, downloads_of
-from aiayn.records import circumstances, comparison, places, scores
+from aiayn.records import places
 from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.host import UNKNOWN_COMMIT
-from aiayn.records.json_files import if_there
 from aiayn.records.lock import Lock
 from aiayn.report.parts.tables import Cell, Row, Table, markdown
 
@@ -51,8 +51,7 @@ def readme(folder: Path, name: str) -> str:
     Raises:
         DataError, ScoreError: a file in it is damaged.
     """
-    files = sorted((folder / places.CIRCUMSTANCES).glob("*.train.json"))
-    trained = sorted((circumstances.read_train(file) for file in files), key=lambda t: t.ended)
+    trained = trainings(folder)
     latest_first = [t.commit for t in reversed(trained) if t.commit != UNKNOWN_COMMIT]
     commits = Counter(latest_first)
     environment = Environment(
@@ -99,22 +98,11 @@ def _distinct(trained: list[TrainCircumstances], field: str) -> list[str]:
 def _results(folder: Path) -> Table:
     """Each run's first score on each of its test sets; what came of the findings beneath."""
     headings = ("Run", "Test set", "Sentences", "Score", "Result", "95 % interval")
-    rows = tuple(_row(texts) for texts in _scored(folder))
+    rows = tuple(
+        _row((one.run, one.corpora, one.pairs, one.measure, one.value, one.interval))
+        for one in results(folder)
+    )
     return Table("Result", headings, "llrlrl", rows, tuple(("", said) for said in _said(folder)))
-
-
-def _scored(folder: Path) -> Iterator[tuple[str, ...]]:
-    for file in sorted((folder / places.SCORES).glob("*.json")):
-        held = scores.read(file)
-        for split, scored in held.splits.items():
-            if split == places.DEV or not scored.scores:
-                continue
-            name, score = next(iter(scored.scores.items()))
-            low, high = score.low, score.high
-            interval = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
-            corpora = " + ".join(scored.test_set.corpora)
-            pairs = f"{scored.test_set.pairs:,}"
-            yield held.run, corpora, pairs, name, f"{score.value:.2f}", interval
 
 
 def _said(folder: Path) -> Iterator[str]:
@@ -122,11 +110,8 @@ def _said(folder: Path) -> Iterator[str]:
         "Each run's first score, on every test set that it translated, parsed or labelled; all "
         f"scores are in {places.SCORES}/, those of the other runs on dev."
     )
-    compared = if_there(comparison.read, folder / places.TABLE_3)
-    told = Counter(finding.verdict for finding in compared.findings.values()) if compared else {}
-    if told:
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in told.items())
-        yield f"Of the paper's statements, tested here: {counts} ({places.TABLE_3})."
+    if told := verdicts(folder):
+        yield f"Of the paper's statements, tested here: {told} ({places.TABLE_3})."
 
 
 def _data(folder: Path) -> Table:

@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from aiayn.records import places
+
 VERSIONS = ("torch", "numpy", "safetensors", "sentencepiece")
 UNKNOWN_COMMIT = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """Host, device and versions; the commit, where git can tell, with -dirty where files differ."""
+    """Host, device and versions; the commit, as `commit` tells it."""
 
     host: str
     device: str
@@ -44,14 +46,22 @@ def this_host(device: str, gpu: str | None = None) -> Host:
 
 
 def commit(root: Path = Path()) -> str:
-    """The commit of the working tree at `root`, -dirty where tracked files differ from it."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    """The commit of the working tree at `root`, where git can tell; with -dirty where code, conf/
+    or documents differ from it. What the graph itself writes there is no difference.
+    """
+    others = [".", *(f":(exclude){path}" for path in places.WRITTEN)]
     try:
-        done = subprocess.run(
-            command, cwd=root, capture_output=True, text=True, timeout=10, check=True
-        )
+        name = _git(root, "rev-parse", "HEAD")
+        changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", *others)
     except (OSError, subprocess.SubprocessError):
         return UNKNOWN_COMMIT
+    return f"{name}-dirty" if changed else name
+
+
+def _git(root: Path, *arguments: str) -> str:
+    # without locks: trainings that begin together ask at the same time
+    command = ["git", "--no-optional-locks", *arguments]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=10, check=True)
     return done.stdout.strip()
 
 

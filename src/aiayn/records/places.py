@@ -30,6 +30,8 @@ REPORTS = Path("reports")
 SCRATCH = Path("scratch")
 EXPORTS = Path("exports")
 REPRODUCTIONS = Path("reproductions")
+# what make params and the graph write among the files that git follows; each is published by itself
+WRITTEN = (Path("params.yaml"), LOCK, REPORTS, REPRODUCTIONS)
 
 LAYERS_PROFILE = PROFILES / "layers.json"
 LAYERS_CIRCUMSTANCES = CIRCUMSTANCES / "profile_layers.json"  # times and memory

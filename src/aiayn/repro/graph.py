@@ -32,16 +32,15 @@ from aiayn.records import places
 for _name in ("dvc", "dvc_data", "dvc_objects"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
-_parsed: dict[tuple[Path, int, int], Any] = {}
+_parsed: dict[tuple[int, int, int, int], Any] = {}
 
 
 def _load_once(path: str, **options: Any) -> Any:
     """A YAML file as DVC loads it, parsed again only if it has changed: for every stage DVC asks
     for params.yaml once more, and changes nothing in what it gets.
     """
-    place = Path(path).absolute()
-    found = place.stat()
-    key = (place, found.st_mtime_ns, found.st_size)
+    found = Path(path).stat()  # another file where it was replaced, as make params does
+    key = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
     if key not in _parsed:
         _parsed[key] = load_yaml(path, **options)
     return _parsed[key]

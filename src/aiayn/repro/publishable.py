@@ -12,12 +12,9 @@ from pathlib import Path
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
 
-from aiayn.config import PARAMS
 from aiayn.errors import GraphError, one_line_errors
 from aiayn.records import places
 
-# what is published itself, or is made of all that is, need not be committed
-PUBLISHED = (str(PARAMS), str(places.LOCK), str(places.REPORTS), str(places.REPRODUCTIONS))
 SHOWN = 3  # names in a message
 
 
@@ -27,7 +24,7 @@ def check(root: Path) -> None:
     Args:
         root: the project's folder, which is also the working directory: DVC names stages by it.
     """
-    paths = [".", *(f":(exclude){name}" for name in PUBLISHED)]
+    paths = [".", *(f":(exclude){name}" for name in places.WRITTEN)]
     command = ["git", "status", "--porcelain", "--", *paths]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:

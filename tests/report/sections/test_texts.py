@@ -58,6 +58,15 @@ def test_each_rule_says_what_it_dropped_and_the_share(evidence: Evidence) -> Non
     assert "| en-fr | news | 5 | 5 | – |" in text
 
 
+def test_tasks_that_read_the_same_share_a_line(evidence: Evidence) -> None:
+    folds = {f"fold-{n}": MANIFEST for n in range(5)}
+    text = markdown(section(replace(evidence, manifests=folds)).tables)
+    assert text.count("| news | 5 | 5 | – |") == 1
+    assert "| fold-0 and 4 more | news | 5 | 5 | – |" in text
+    two = replace(evidence, manifests={"en-de": MANIFEST, "en-fr": MANIFEST})
+    assert "| en-de, en-fr | news | 5 | 5 | – |" in markdown(section(two).tables)
+
+
 def test_what_is_held_out_says_how_much_of_it_was_seen(evidence: Evidence) -> None:
     text = markdown(section(evidence).tables)
     assert "| en-fr | test | newstest | 3,003 | 71,000 | 81,000 | 7 | 5 | 3 |" in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aiayn.records import places
@@ -12,6 +12,7 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table
 
+NAMED = 3  # tasks in a line
 LEAD = (
     "Every corpus with its pairs, those that cleaning left, and what each rule dropped; the first "
     "rule that applies counts. Dev and test sets are never cleaned."
@@ -32,19 +33,17 @@ def section(evidence: Evidence) -> Section:
 
 
 def _training(manifests: Mapping[str, Manifest]) -> Table:
-    rows = [
-        Row(
-            (
-                Cell(task),
-                Cell(corpus),
-                Cell(f"{part.pairs:,}"),
-                Cell(EMPTY if part.kept is None else f"{part.kept:,}"),
-                Cell(", ".join(_dropped(part, manifest.cleaning)) or EMPTY),
+    tasks_of: dict[tuple[str, ...], list[str]] = {}
+    for task, manifest in manifests.items():
+        for corpus, part in manifest.splits[places.TRAIN].corpora.items():
+            line = (
+                corpus,
+                f"{part.pairs:,}",
+                EMPTY if part.kept is None else f"{part.kept:,}",
+                ", ".join(_dropped(part, manifest.cleaning)) or EMPTY,
             )
-        )
-        for task, manifest in manifests.items()
-        for corpus, part in manifest.splits[places.TRAIN].corpora.items()
-    ]
+            tasks_of.setdefault(line, []).append(task)
+    rows = [Row((Cell(_named(tasks)), *map(Cell, line))) for line, tasks in tasks_of.items()]
     return Table(
         "Training text, in pairs",
         ("Task", "Corpus", "Pairs", "Kept", "Dropped"),
@@ -53,6 +52,12 @@ def _training(manifests: Mapping[str, Manifest]) -> Table:
         (("", "A word is what stands between white space; words are counted before BPE."),),
         key="training-text",
     )
+
+
+def _named(tasks: Sequence[str]) -> str:
+    """Tasks that read the same; of many, as folds are, the first and how many. The CSV has all."""
+    more = len(tasks) - 1
+    return f"{tasks[0]} and {more} more" if more >= NAMED else ", ".join(tasks)
 
 
 def _dropped(part: Part, rules: Mapping[str, Any]) -> Iterator[str]:

@@ -5,24 +5,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from aiayn.config import PARAMS, read_yaml
 from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
-from aiayn.records import circumstances, comparison, places, scores
+from aiayn.publication.folder import results, trainings, verdicts
+from aiayn.records import places
 from aiayn.records.circumstances import TrainCircumstances
-from aiayn.records.json_files import if_there
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, markdown
 
 HEADINGS = ("Reproduction", "Scale", "Machine", "torch", "Commit", "Runs", "Test sets", "Findings")
+SHOWN = 8  # results of a reproduction
 NOTE = (
     "A folder has params.yaml, dvc.lock and all records of a reproduction, weights aside: aiayn "
     "verify FOLDER holds another project against it. Test sets: each run's first score on its "
-    "first test set, with its 95% interval over sentences. Findings: the paper's statements, "
-    "tested. Rendered by make reproductions."
+    "first test set, with its 95% interval over sentences; the folder's README.md has all. "
+    "Findings: the paper's statements, tested. Rendered by make reproductions."
 )
 
 
@@ -38,28 +38,26 @@ def table(folder: Path) -> Table:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    read = circumstances.read_train
-    trained = [read(file) for file in sorted((path / places.CIRCUMSTANCES).glob("*.train.json"))]
+    trained = trainings(path)
     yield path.name
     yield str(read_yaml((path / PARAMS).read_bytes()).get("scale", EMPTY))
     yield _distinct(held.device for held in trained)
     yield _distinct(held.versions.get("torch", EMPTY) for held in trained)
     yield _distinct(_short(held) for held in trained)
     yield str(len(trained))
-    yield "; ".join(_tested(path)) or EMPTY
-    compared = if_there(comparison.read, path / places.TABLE_3)
-    told = Counter(finding.verdict for finding in compared.findings.values()) if compared else {}
-    yield ", ".join(f"{count} {verdict}" for verdict, count in told.items()) or EMPTY
+    yield _tested(path)
+    yield verdicts(path) or EMPTY
 
 
-def _tested(path: Path) -> Iterator[str]:
-    for file in sorted((path / places.SCORES).glob("*.json")):
-        held = scores.read(file)
-        if places.TEST in held.splits:
-            name, score = next(iter(held.splits[places.TEST].scores.items()))
-            low, high = score.low, score.high
-            interval = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
-            yield f"{held.run} {name} {score.value:.2f}{interval}"
+def _tested(path: Path) -> str:
+    """Results on the first test sets; of many, as folds have them, the first and their number."""
+    found = [
+        f"{one.run} {one.measure} {one.value}" + (f" ({one.interval})" if one.interval else "")
+        for one in results(path)
+        if one.split == places.TEST
+    ]
+    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return "; ".join(found[:SHOWN] + more) or EMPTY
 
 
 def _short(held: TrainCircumstances) -> str:

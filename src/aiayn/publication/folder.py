@@ -1,0 +1,70 @@
+"""What a reproduction's folder tells of what was run and what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiayn.records import circumstances, comparison, places, scores
+from aiayn.records.circumstances import TrainCircumstances
+from aiayn.records.json_files import if_there
+from aiayn.records.scores import Score
+
+
+@dataclass(frozen=True)
+class Result:
+    """A run's first score on a test set, as text; `corpora` is what the set is made of, `interval`
+    empty where there is none."""
+
+    run: str
+    split: str
+    corpora: str
+    pairs: str
+    measure: str
+    value: str
+    interval: str
+
+
+def trainings(folder: Path) -> list[TrainCircumstances]:
+    """Every training, by its end.
+
+    Raises:
+        DataError: a record is damaged.
+    """
+    files = sorted((folder / places.CIRCUMSTANCES).glob("*.train.json"))
+    return sorted(map(circumstances.read_train, files), key=lambda held: held.ended)
+
+
+def results(folder: Path) -> Iterator[Result]:
+    """Of each run by name, and of each of its test sets.
+
+    Raises:
+        ScoreError: a record is damaged.
+    """
+    for file in sorted((folder / places.SCORES).glob("*.json")):
+        held = scores.read(file)
+        for split, scored in held.splits.items():
+            if split == places.DEV or not scored.scores:
+                continue
+            measure, score = next(iter(scored.scores.items()))
+            corpora, pairs = " + ".join(scored.test_set.corpora), f"{scored.test_set.pairs:,}"
+            texts = (measure, f"{score.value:.2f}", _interval(score))
+            yield Result(held.run, split, corpora, pairs, *texts)
+
+
+def verdicts(folder: Path) -> str:
+    """How many of the paper's statements came out in which way; empty where none was tested.
+
+    Raises:
+        DataError: the comparison is damaged.
+    """
+    compared = if_there(comparison.read, folder / places.TABLE_3)
+    told = Counter(finding.verdict for finding in compared.findings.values()) if compared else {}
+    return ", ".join(f"{count} {verdict}" for verdict, count in told.items())
+
+
+def _interval(score: Score) -> str:
+    low, high = score.low, score.high
+    return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
