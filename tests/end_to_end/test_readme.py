@@ -28,7 +28,7 @@ PROGRAMS = ("make", "aiayn", "dvc", "python", ".")
 NOT_RUN = {
     ". .venv/bin/activate": "a shell's own",
     "aiayn classify who-acts.classifier": "the tiny scale has no labels; tests/command runs one",
-    "aiayn crate": "needs an extra; tests/publication runs it",
+    "aiayn crate": "tests/publication runs it",
     "aiayn export": "needs an engine that is an extra; tests/export runs it",
     "aiayn parse parsing.parser": "the tiny scale has no parser; tests/command runs one",
     "aiayn verify": "test_verify.py runs it",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import shutil
@@ -21,7 +20,6 @@ from aiayn.publication.materials import folder_md5
 ROOT = Path(__file__).parents[2]
 URL = "https://example.org/a_corpus/train.en.gz"
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"
-WRITER = "rocrate is not installed: pip install -e '.[crate]'"
 CHECKER = "roc-validator is not installed: pip install roc-validator"
 
 
@@ -47,17 +45,7 @@ def refused(folder: Path) -> str:
     return said
 
 
-def test_without_the_package_one_line_says_how_to_install_it(
-    reproduction: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert refused(reproduction) == f"ConfigError: {WRITER}"
-
-
-def test_what_is_no_reproduction_is_left_alone(
-    reproduction: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+def test_what_is_no_reproduction_is_left_alone(reproduction: Path) -> None:
     (reproduction / "dvc.lock").unlink()
     assert f"{reproduction}: is no reproduction: dvc.lock is missing." in refused(reproduction)
 
@@ -72,7 +60,6 @@ def test_a_folders_digest_is_dvcs() -> None:
 def test_each_stage_is_an_action_with_what_it_read_and_wrote(
     reproduction: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("rocrate", reason=WRITER)
     main(["crate", str(reproduction)])
     assert capsys.readouterr().out == f"{reproduction / METADATA} describes it for programs.\n"
     held = entities(reproduction)
@@ -109,7 +96,6 @@ def test_each_stage_is_an_action_with_what_it_read_and_wrote(
 
 
 def test_data_stand_by_url_digest_and_licence(reproduction: Path) -> None:
-    pytest.importorskip("rocrate", reason=WRITER)
     write_crate(reproduction)
     held = entities(reproduction)
     download = held["#download@en-de"]
@@ -127,7 +113,6 @@ def test_data_stand_by_url_digest_and_licence(reproduction: Path) -> None:
 
 def test_what_the_profiles_demand(reproduction: Path) -> None:
     """Every MUST of RO-Crate 1.1 and Process Run Crate 0.5 that applies, read by hand."""
-    pytest.importorskip("rocrate", reason=WRITER)
     write_crate(reproduction)
     held = entities(reproduction)
     descriptor, root = held[METADATA], held["./"]
@@ -159,7 +144,6 @@ def test_what_the_profiles_demand(reproduction: Path) -> None:
 
 
 def test_a_file_of_other_bytes_is_not_passed_off_as_the_stages(reproduction: Path) -> None:
-    pytest.importorskip("rocrate", reason=WRITER)
     (reproduction / "history/en-de.base.csv").write_text("step\n20\n")
     write_crate(reproduction)
     held = entities(reproduction)
@@ -171,7 +155,6 @@ def test_a_file_of_other_bytes_is_not_passed_off_as_the_stages(reproduction: Pat
 def test_circumstances_of_another_training_say_nothing_of_this(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("rocrate", reason=WRITER)
     path = reproduction / "circumstances/en-de.base.train.json"
     path.write_text(path.read_text().replace("a-host", "another"))
     assert "no training of dvc.lock has its circumstances here" in refused(reproduction)
@@ -204,7 +187,6 @@ class Bundled(BaseAdapter):
 @pytest.mark.parametrize("name", ["demo", "multi30k"])
 def test_the_validator_finds_all_that_is_required(name: str, tmp_path: Path) -> None:
     """Without a network: the context is laid into its cache."""
-    pytest.importorskip("rocrate", reason=WRITER)
     pytest.importorskip("rocrate_validator", reason=CHECKER)
     from rocrate_validator import services
     from rocrate_validator.models import Severity, ValidationSettings

@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
         "crate",
         help="describe a reproduction as an RO-Crate",
         description="Writes ro-crate-metadata.json into the folder of a reproduction: which code "
-        "made what of what, stage by stage (profile Process Run Crate). Needs the extra crate.",
+        "made what of what, stage by stage (profile Process Run Crate).",
     )
     crate.add_argument(
         "reproduction", type=Path, help=f"a folder, like {places.REPRODUCTIONS}/demo"

@@ -12,15 +12,16 @@ https://www.researchobject.org/workflow-run-crate/profiles/process_run_crate/
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from rocrate.rocrate import ROCrate
+
 from aiayn.config import PARAMS, read_yaml
-from aiayn.errors import ConfigError, DataError
+from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.publication.materials import Materials, corpora_of, downloads_of, reference
 from aiayn.records import circumstances, places
@@ -42,11 +43,8 @@ def write_crate(reproduction: Path) -> Path:
     The same folder gives the same bytes: it is dated by the end of its last training.
 
     Raises:
-        ConfigError: the package rocrate is not installed.
         DataError: the folder is no reproduction, or a file in it is damaged.
     """
-    if importlib.util.find_spec("rocrate") is None:
-        raise ConfigError("rocrate is not installed: pip install -e '.[crate]'")
     for name in (PARAMS.name, places.LOCK.name):
         if not (reproduction / name).is_file():
             raise DataError(
@@ -63,8 +61,6 @@ class _Crate:
     """The metadata of one folder, as it grows."""
 
     def __init__(self, folder: Path) -> None:
-        from rocrate.rocrate import ROCrate
-
         self._folder = folder
         self._crate = ROCrate(version="1.1")  # what the profile stands on
         self._crate.metadata.extra_terms |= {
