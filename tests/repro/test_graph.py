@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import dpath
 import pytest
 import yaml
 from dvc.utils.serialize import load_yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
+from aiayn.repro import graph
 from aiayn.repro.graph import Graph
 
 
@@ -40,3 +44,26 @@ def test_params_are_parsed_once_and_again_when_they_change(
         assert not any(here.is_changed(name) for name in stages)
         here.close()
         assert parsed.count("params.yaml") == rate
+
+
+NAMES = st.text("ab", min_size=1, max_size=2)
+PARAMETERS = st.recursive(
+    st.one_of(st.integers(), st.none(), st.lists(st.integers(), max_size=2)),
+    lambda below: st.dictionaries(NAMES, below, max_size=3),
+)
+
+
+@given(
+    parameters=st.dictionaries(NAMES, PARAMETERS, max_size=3),
+    names=st.lists(st.one_of(NAMES, st.sampled_from(["*", "?", "0"])), min_size=1, max_size=3),
+)
+def test_a_parameter_is_found_as_dpath_finds_it(
+    parameters: dict[str, Any], names: list[str]
+) -> None:
+    def asked(get: Any) -> Any:
+        try:
+            return get(parameters, ".".join(names), separator=".")
+        except (KeyError, ValueError) as error:
+            return type(error)
+
+    assert asked(dpath.get) == asked(graph._search)

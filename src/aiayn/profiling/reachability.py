@@ -41,11 +41,11 @@ def path_length(layer_at: Callable[[int], Tensor], n: int) -> int:
     Raises:
         ProfileError: not even n layers join the two ends.
     """
-    for depth, reached in enumerate(stacked(layer_at, n), start=1):
-        if reached[-1, 0]:
-            return depth
-        if depth == n:
-            break
+    depends_N = torch.arange(n) == 0  # which positions depend on the first input
+    for height in range(n):
+        depends_N = layer_at(height)[:, depends_N].any(dim=1)
+        if depends_N[-1]:
+            return height + 1
     raise ProfileError(f"{n} layers do not carry a signal over {n} positions.")
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import dpath
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
 from dvc.repo.reproduce import collect_stages, get_active_graph, plan_repro
@@ -47,6 +48,22 @@ def _load_once(path: str, **options: Any) -> Any:
 
 
 LOADERS[".yaml"] = _load_once
+
+_search = dpath.get
+
+
+def _get(parameters: Any, key: str, separator: str = "/", **options: Any) -> Any:
+    """As dpath, which goes through all that there is for each parameter of each stage that DVC asks
+    it for: a key without a wildcard says itself where to look."""
+    found = parameters
+    for name in key.split(separator):
+        if not isinstance(found, Mapping) or name not in found:
+            return _search(parameters, key, separator, **options)
+        found = found[name]
+    return found
+
+
+dpath.get = _get  # type: ignore[assignment]
 
 
 class Graph:
