@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import platform
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -101,3 +104,32 @@ def test_a_gpu_computes_the_same_bits_twice() -> None:
             gradients.append(torch.autograd.grad(out.float().square().sum(), (q, k, v)))
         for again in gradients[1:]:
             assert all(map(torch.equal, gradients[0], again))
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_memory_that_was_freed_is_given_back() -> None:
+    """In a process of its own: how it holds memory is not undone."""
+    script = """
+import resource, torch
+from pathlib import Path
+from aiayn.compute.device import open_device
+
+def held():  # MB
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() >> 20
+
+device = open_device("cpu", "float32", d_model=64)
+before = held()
+blocks = [torch.ones(1 << 18) for _ in range(400)]  # a MB each
+blocks = blocks[::8]  # what stays lies in between
+freed = held() - before
+device.give_back_memory()
+print(freed, held() - before, len(blocks), all(block.sum() == 1 << 18 for block in blocks))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    freed, left, blocks, is_whole = done.stdout.split()
+    assert int(freed) >= 390, "a step's memory stays with the process"
+    assert int(left) < 2 * int(blocks)
+    assert is_whole == "True"

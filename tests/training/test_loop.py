@@ -14,6 +14,7 @@ from unittest.mock import ANY
 import pytest
 import torch
 
+from aiayn.circumstances.training import circumstances
 from aiayn.errors import CheckpointError, TrainingError
 from aiayn.model.checkpoints import load_tensors, load_weights
 from aiayn.records import history, places
@@ -58,6 +59,14 @@ def test_history(make_trainer: Make, scratch: Path) -> None:
     assert all(metrics["tokens_per_second"] > 0 for _, metrics in seen)
     perplexity = float(rows[-1]["dev_perplexity"])
     assert perplexity == pytest.approx(torch.tensor(trainer.validate()).exp().item(), rel=1e-4)
+
+
+def test_what_a_training_took(make_trainer: Make, scratch: Path) -> None:
+    trainer = make_trainer(steps=9)
+    found = circumstances(trainer, fit(trainer, scratch))
+    assert found.tokens_per_second > 0
+    assert found.peak_rss_bytes, "a process that has imported torch"
+    assert 1e8 < found.peak_rss_bytes < 1e11
 
 
 def test_the_last_checkpoints_are_kept(make_trainer: Make, scratch: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import sys
 from datetime import UTC, datetime, timedelta
 
 import torch
@@ -10,6 +12,8 @@ from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.host import this_host
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
+
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # in which the system tells it, bytes
 
 
 def circumstances(trainer: Trainer, outcome: Outcome) -> TrainCircumstances:
@@ -31,4 +35,5 @@ def circumstances(trainer: Trainer, outcome: Outcome) -> TrainCircumstances:
         matmul=torch.get_float32_matmul_precision(),
         padding_share=round(trainer.plan.padding_share, 4),
         parameters=trainer.flat.values.numel(),
+        peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT,
     )

@@ -7,6 +7,7 @@ import os
 import platform
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 
@@ -14,8 +15,12 @@ from aiayn.errors import TrainingError
 from aiayn.records.host import cpu_name
 
 # glibc's mallopt keys: never give large blocks back to the system, or every activation pays for
-# fresh zeroed pages again (a seventh of a step's time where this was measured).
+# fresh zeroed pages again (a seventh of a step's time where this was measured). What lies between
+# blocks still in use is given back now and then: Device.give_back_memory.
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+# oneDNN keeps a kernel with its buffers, some MB, for each shape of a product that it has met, 1024
+# by default; batches come in hundreds of shapes, and a step needs few of them
+ONEDNN_KERNELS, KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
 FLOAT32_EPSILON = 1.2e-7
 ONEDNN_FROM_WIDTH = 128
 CUBLAS_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
@@ -52,6 +57,14 @@ class Device:
         if self.precision == "bfloat16" and not self.rounds_products:
             return torch.autocast(self.device.type, torch.bfloat16)
         return nullcontext()
+
+    def give_back_memory(self) -> None:
+        """Return to the system what has been freed. It takes milliseconds, and the next steps pay
+        for their pages again; without it, batches of many shapes leave ever more holes.
+        """
+        libc = _glibc()
+        if libc is not None and self.device.type == "cpu":
+            libc.malloc_trim(0)
 
     def synchronize(self) -> None:
         """Wait for the work that was queued: what a clock should see."""
@@ -119,10 +132,11 @@ def _set_up_cuda() -> None:
 
 def _set_up_cpu(d_model: int, precision: str) -> bool:
     """Whether float32 products are now computed in bfloat16."""
-    if platform.libc_ver()[0] == "glibc":
-        libc = ctypes.CDLL(None)
+    libc = _glibc()
+    if libc is not None:
         libc.mallopt(M_MMAP_MAX, 0)
         libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+    os.environ.setdefault(ONEDNN_KERNELS, KERNELS)  # read at the first product
     # "medium" sends float32 products to oneDNN, which computes them faster than the default (MKL)
     # on CPUs not made by Intel, but takes longer to begin. On a CPU with AMX it computes them in
     # bfloat16: wanted for that precision, where it is faster than casting, and for no other.
@@ -137,6 +151,12 @@ def _set_up_cpu(d_model: int, precision: str) -> bool:
     is_default = torch.get_float32_matmul_precision() == "highest"
     torch.backends.cuda.enable_flash_sdp(is_default)  # despite its name, for the CPU too
     return rounds and wants_bfloat16
+
+
+@cache
+def _glibc() -> ctypes.CDLL | None:
+    """The C library of this process, if it is the GNU one."""
+    return ctypes.CDLL(None) if platform.libc_ver()[0] == "glibc" else None
 
 
 def _relative_error_of_products() -> float:

@@ -22,7 +22,8 @@ FORMAT = 1
 @dataclass(frozen=True, kw_only=True)
 class TrainCircumstances(Host):
     """Of a training. Seconds include those of earlier, interrupted starts; tokens are real target
-    pieces, validation left out; times are ISO 8601, in UTC."""
+    pieces, validation left out; times are ISO 8601, in UTC. `peak_rss_bytes` is the most memory
+    that the first process held since the last start, a GPU's left out; old records lack it."""
 
     fingerprint: str
     seconds: float
@@ -37,6 +38,7 @@ class TrainCircumstances(Host):
     matmul: str
     padding_share: float
     parameters: int
+    peak_rss_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

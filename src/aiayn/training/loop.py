@@ -22,6 +22,8 @@ from aiayn.records.progress import Progress
 from aiayn.records.scratch import delete
 from aiayn.training.trainer import Trainer
 
+STEPS_BETWEEN_GIVING_BACK = 50  # memory: seldom enough to cost nothing
+
 Observer = Callable[[int, Mapping[str, float]], None]
 
 
@@ -76,6 +78,8 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
             trainer.step()
             bar.update()
             step = trainer.step_number
+            if step % STEPS_BETWEEN_GIVING_BACK == 0:
+                trainer.device.give_back_memory()
             final, stop = step == last, trainer.is_to_stop
             validated = step % settings.validation_steps == 0 or final
             if step % settings.log_steps == 0 or validated:

@@ -11,11 +11,13 @@ import yaml
 
 from aiayn.config import Config
 from aiayn.errors import DataError
+from aiayn.records.history import History, Line
 from aiayn.records.scores import Score, SplitScores, TestSet
 from aiayn.report.beyond.beyond import section
 from aiayn.report.beyond.folds import Folds, paired_t
 from aiayn.report.evidence import Evidence
 from aiayn.report.page.contents import files
+from aiayn.report.sections.learning_curves import training_curves
 
 ROOT = Path(__file__).parents[3]
 SENTENCES = ["fine", "dull", "odd", "so-so"]
@@ -66,6 +68,18 @@ def lay(root: Path, outputs: list[str]) -> None:
     ):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_folds_share_a_figure_of_their_training(config: Config) -> None:
+    course = History((Line(step=1, epoch=0.1, tokens=9, learning_rate=1e-3, loss=0.7),))
+    runs = [run for run in config.runs if run.startswith("polarity")]
+    (figure,) = training_curves(config, dict.fromkeys(runs, course))
+    assert (figure.name, figure.title) == (
+        "training_polarity-0",
+        "Training on polarity-0 and 2 more folds",
+    )
+    assert "In colour: polarity-0.one, polarity-0.two. In grey: 4 more" in figure.caption
+    assert [line["run"] for line in figure.records] == runs
 
 
 def test_means_and_published_figures(

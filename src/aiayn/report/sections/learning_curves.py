@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aiayn.config import Config
+from aiayn.records import places
 from aiayn.records.history import History
 from aiayn.report.evidence import LEADING, Evidence, runs_of
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
@@ -32,22 +33,39 @@ def section(evidence: Evidence) -> Section:
 
 
 def training_curves(config: Config, histories: Mapping[str, History]) -> Iterator[Figure]:
-    """A figure for each task of which a run has a history."""
-    for task in config.tasks:
-        runs = [run for run in runs_of(config, task) if run in histories]
+    """A figure for each task of which a run has a history; the folds of one text share theirs."""
+    for first, *more in _figures(config):
+        runs = [run for task in (first, *more) for run in runs_of(config, task) if run in histories]
         if any(histories[run].step for run in runs):
-            leading = [run for run in runs if run in runs_of(config, task)[:LEADING]]
+            leading = [run for run in runs if run in runs_of(config, first)[:LEADING]]
             others = [run for run in runs if run not in leading]
+            grey = f"{len(others)} more, of all folds" if more else ", ".join(others)
             caption = f"Runs: {', '.join(leading or others)}."
             if leading and others:
-                caption = f"In colour: {', '.join(leading)}. In grey: {', '.join(others)}."
+                caption = f"In colour: {', '.join(leading)}. In grey: {grey}."
             yield Figure(
-                name=f"training_{task}",
-                title=f"Training on {task}",
+                name=f"training_{first}",
+                title=f"Training on {first}" + (f" and {len(more)} more folds" if more else ""),
                 caption=f"{caption} Measured by the stage train.",
-                svg=_draw({run: histories[run] for run in (*others, *leading)}, leading),
+                svg=_draw(
+                    {run: histories[run] for run in (*others, *leading)},
+                    leading,
+                    "other folds" if more else "variations",
+                ),
                 records=[line for run in runs for line in _records(run, histories[run])],
             )
+
+
+def _figures(config: Config) -> Iterable[Sequence[str]]:
+    """Tasks by figure, in the order of params.yaml."""
+    tasks_of: dict[object, list[str]] = {}
+    for name, task in config.tasks.items():
+        labelled = config.catalogue.corpora[task.text.tests[places.TEST]].labelled
+        key: object = name
+        if labelled is not None and labelled.folds is not None:
+            key = frozenset(side.download for side in labelled.texts.values())
+        tasks_of.setdefault(key, []).append(name)
+    return tasks_of.values()
 
 
 def _records(run: str, history: History) -> Iterator[dict[str, str]]:
@@ -62,8 +80,8 @@ def _records(run: str, history: History) -> Iterator[dict[str, str]]:
         }
 
 
-def _draw(histories: Mapping[str, History], leading: Sequence[str]) -> str:
-    """Three panels over one axis of steps."""
+def _draw(histories: Mapping[str, History], leading: Sequence[str], others: str) -> str:
+    """Three panels over one axis of steps; `others` is what the runs in grey are called."""
     with drawing(6.4, 6.6) as drawn:
         loss, perplexity, rate = drawn.figure.subplots(3, sharex=True)
         several = len(histories) > len(leading)
@@ -73,7 +91,7 @@ def _draw(histories: Mapping[str, History], leading: Sequence[str]) -> str:
             perplexity.plot(*_thinned(held.dev_step, held.dev_perplexity), **style)
             rate.plot(*_thinned(held.step, held.learning_rate), **style)
         if several:
-            loss.plot([], [], color=INK, alpha=0.35, linewidth=0.8, label="variations")
+            loss.plot([], [], color=INK, alpha=0.35, linewidth=0.8, label=others)
         loss.set_ylabel("training loss, nats a token")
         perplexity.set_ylabel("dev perplexity, per piece")
         rate.set_ylabel("learning rate")
