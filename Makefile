@@ -73,7 +73,7 @@ PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 BESIDE := @$(MAKE) --no-print-directory -j2 lint pytest
 
 quick: $(READY) ## lint, types and unit tests
-	$(BESIDE) CHOSEN='-m "not slow"'
+	$(BESIDE) CHOSEN='-m "not slow" --hypothesis-profile quick'
 
 test: $(READY) ## lint, types and all tests
 	$(BESIDE)

@@ -30,10 +30,25 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # how long an example takes says how busy the machine is
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
+# of make quick: a third of the examples that make test tries
+settings.register_profile("quick", deadline=None, max_examples=30)
 
 # whole graphs, servers, stores, browsers; and files named so run a stage as its own process
 SLOW_ROOMS = {"browser", "end_to_end", "launcher", "tracking"}
 SLOW_FILES = "_stage"
+
+
+def _is_slow(path: Path) -> bool:
+    room, *_ = path.relative_to(ROOT / "tests").parts
+    return room in SLOW_ROOMS or path.stem.endswith(SLOW_FILES)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What `make quick` runs none of is not imported either: MLflow alone is two seconds in each
+    process."""
+    quick = config.getoption("markexpr") == "not slow"
+    below = collection_path.is_relative_to(ROOT / "tests") and collection_path != ROOT / "tests"
+    return True if quick and below and _is_slow(collection_path) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,8 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     other file is in one process.
     """
     for item in items:
-        room, *_ = item.path.relative_to(ROOT / "tests").parts
-        if room in SLOW_ROOMS or item.path.stem.endswith(SLOW_FILES):
+        if _is_slow(item.path):
             item.add_marker("slow")
         from_one_graph = "made" in getattr(item, "fixturenames", ())
         item.add_marker(pytest.mark.xdist_group("made" if from_one_graph else str(item.path)))

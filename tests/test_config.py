@@ -24,7 +24,7 @@ DOWNLOAD = {"url": "http://host/f", "checksum": f"sha256:{64 * '0'}", "licence":
 
 @pytest.fixture(scope="module")
 def params() -> Params:
-    loaded: Params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    loaded: Params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
     return loaded
 
 
@@ -49,7 +49,7 @@ def complaint(params: Params, tmp_path: Path) -> Callable[[str, Any], str]:
         else:
             place[last] = value
         file = tmp_path / "params.yaml"
-        file.write_text(yaml.safe_dump(changed))
+        file.write_text(yaml.dump(changed, Dumper=yaml.CSafeDumper))
         with pytest.raises(ConfigError) as error:
             config.load(file)
         message = str(error.value)
@@ -186,7 +186,7 @@ def test_d_k_and_d_v_free_h_of_d_model(params: Params, tmp_path: Path) -> None:
     changed = copy.deepcopy(params)
     changed["models"]["base"] |= {"h": 6, "d_k": 5, "d_v": 7}
     file = tmp_path / "params.yaml"
-    file.write_text(yaml.safe_dump(changed))
+    file.write_text(yaml.dump(changed, Dumper=yaml.CSafeDumper))
     model = config.load(file).models["base"]
     assert (model.d_k, model.d_v) == (5, 7)
 

@@ -23,7 +23,7 @@ from aiayn.training.job import DECIDING_CODE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "src/aiayn"
-GRAPH: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+GRAPH: dict[str, Any] = yaml.load((ROOT / "dvc.yaml").read_text(), yaml.CSafeLoader)["stages"]
 STAGES = sorted(GRAPH)
 
 COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")

@@ -95,13 +95,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of all runs of params.yaml that write sentences or trees, and of three more, whose
     texts try to run a script."""
     root = tmp_path_factory.mktemp("project")
-    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
     kinds = {task: described["kind"] for task, described in params["tasks"].items()}
     params["runs"] = {n: run for n, run in params["runs"].items() if kinds[run["task"]] in MEASURES}
     params["tested"] = [run for run in params["tested"] if run in params["runs"]]
     for n in range(3):
         params["runs"][f"en-de.variation_{n}"] = {"task": "en-de", "model": "base", "seed": n}
-    (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    (root / "params.yaml").write_text(yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper))
     for task in ("en-de", "en-fr"):
         text = root / "data/text" / task
         text.mkdir(parents=True)

@@ -51,7 +51,7 @@ Said = pytest.CaptureFixture[str]
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """params.yaml, a vocabulary, and weights as they were drawn."""
     root = tmp_path_factory.mktemp("project")
-    params = yaml.safe_load((Path(__file__).parents[2] / "params.yaml").read_text())
+    params = yaml.load((Path(__file__).parents[2] / "params.yaml").read_text(), yaml.CSafeLoader)
     row = Model(
         N=2, d_model=16, d_ff=32, h=2, d_k=8, d_v=8, P_drop=0.1, eps_ls=0.1, steps=8,
         positions="sinusoid", average=2, checkpoint_steps=2,
@@ -61,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for task in params["tasks"].values():
         if task["decoding"]:
             task["decoding"]["extra_length"] = 4
-    (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    (root / "params.yaml").write_text(yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper))
     text = root / "text"
     text.write_text("".join(f"{sentence}\n" for sentence in SENTENCES * 5))
     (root / "data/bpe").mkdir(parents=True)

@@ -48,8 +48,8 @@ def wmt14_mini_mirror() -> Path:
 
 
 def _catalogue(name: str) -> Catalogue:
-    content: dict[str, Any] = yaml.safe_load(
-        (REPOSITORY / "conf" / "catalogue" / f"{name}.yaml").read_text()
+    content: dict[str, Any] = yaml.load(
+        (REPOSITORY / "conf" / "catalogue" / f"{name}.yaml").read_text(), yaml.CSafeLoader
     )
     catalogue: Catalogue = build(Catalogue, content, "")
     return catalogue

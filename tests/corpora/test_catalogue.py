@@ -19,12 +19,14 @@ NAMES = ("genia", "multi30k", "sentence_polarity", "treebank_sample", "wmt14", "
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_door_lets_it_in(name: str, tmp_path: Path) -> None:
-    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
-    added = yaml.safe_load((REPOSITORY / "conf" / "catalogue" / f"{name}.yaml").read_text())
+    params = yaml.load((REPOSITORY / "params.yaml").read_text(), yaml.CSafeLoader)
+    added = yaml.load(
+        (REPOSITORY / "conf" / "catalogue" / f"{name}.yaml").read_text(), yaml.CSafeLoader
+    )
     for section in ("downloads", "corpora"):
         params["catalogue"][section] |= added[section]
     path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump(params))
+    path.write_text(yaml.dump(params, Dumper=yaml.CSafeDumper))
     assert set(added["corpora"]) <= set(config.load(path).catalogue.corpora)
 
 

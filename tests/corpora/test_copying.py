@@ -91,11 +91,11 @@ def test_the_catalogue_suits_the_kind_of_task(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     (tmp_path / "conf").symlink_to(root / "conf")
     write_params(tmp_path, "copy")
-    params = yaml.safe_load((tmp_path / "params.yaml").read_text())
+    params = yaml.load((tmp_path / "params.yaml").read_text(), yaml.CSafeLoader)
 
     def complaint() -> str:
         with pytest.raises(ConfigError) as error:
-            config.parse(yaml.safe_dump(params).encode())
+            config.parse(yaml.dump(params, Dumper=yaml.CSafeDumper).encode())
         return str(error.value)
 
     params["tasks"]["copy"]["kind"] = "translation"

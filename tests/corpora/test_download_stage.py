@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 def project(tmp_path: Path, corner: Any) -> Path:
     """A folder whose params.yaml has the task `tiny`, over a corpus of three pairs."""
     corner.add("train", b"one\ntwo\nthree\n", b"eins\nzwei\ndrei\n")
-    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
+    params = yaml.load((REPOSITORY / "params.yaml").read_text(), yaml.CSafeLoader)
     downloads = corner.catalogue.downloads
     params["catalogue"]["downloads"] |= {name: vars(entry) for name, entry in downloads.items()}
     for name, corpus in corner.catalogue.corpora.items():
@@ -34,7 +34,7 @@ def project(tmp_path: Path, corner: Any) -> Path:
         "cleaning": vars(corner.task().cleaning),
     }
     params["tasks"]["tiny"] = {**next(iter(params["tasks"].values())), "text": text}
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
+    (tmp_path / "params.yaml").write_text(yaml.dump(params, Dumper=yaml.CSafeDumper))
     shutil.copy(REPOSITORY / "dvc.yaml", tmp_path)
     return tmp_path
 

@@ -44,7 +44,7 @@ class Mirrored:
     def __init__(self, project: Any) -> None:
         self.project = project
         self.mirror = project.root / "mirror"
-        params = yaml.safe_load((project.root / "params.yaml").read_text())
+        params = yaml.load((project.root / "params.yaml").read_text(), yaml.CSafeLoader)
         corpora = {}
         for split in ("train", "dev", "test"):
             for language in ("en", "de"):
@@ -214,6 +214,9 @@ def test_a_run_that_does_not_exist(project: Any, stage: str) -> None:
     complaint = project.complaint(stage, "en-de.bsae")
     expected = "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?\n"
     assert complaint == expected
+    if stage == "score":  # the lightest: the same of a process of its own
+        outcome = project.run("python", "pipeline/score.py", "en-de.bsae")
+        assert (outcome.returncode, outcome.stdout, outcome.stderr) == (1, "", expected)
 
 
 @pytest.mark.parametrize("stage", ["train", "decode"])

@@ -52,4 +52,6 @@ def test_it_is_trained_again_only_when_dvc_lock_has_it(project: Any, stale: bool
 
 def _lock(digest: str) -> str:
     out = {"path": OUTPUTS[2], "hash": "md5", "md5": digest, "size": 1}
-    return yaml.safe_dump({"schema": "2.0", "stages": {f"train@{RUN}": {"outs": [out]}}})
+    return yaml.dump(
+        {"schema": "2.0", "stages": {f"train@{RUN}": {"outs": [out]}}}, Dumper=yaml.CSafeDumper
+    )

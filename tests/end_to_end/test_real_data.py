@@ -92,7 +92,9 @@ def wmt14(clone: Any, shared: Callable[[str], Path]) -> Any:
     """The wmt14 scale over the miniature: other checksums, half of the sentences and less."""
     mirror = shared("wmt14-mini")
     clone.compose("scale=wmt14")
-    downloads = yaml.safe_load((clone.root / "params.yaml").read_text())["catalogue"]["downloads"]
+    downloads = yaml.load((clone.root / "params.yaml").read_text(), yaml.CSafeLoader)["catalogue"][
+        "downloads"
+    ]
     overrides = [
         "catalogue.corpora.newstest2013.pairs=500",
         "catalogue.corpora.newstest2014-de-en.pairs=500",

@@ -33,12 +33,14 @@ def project(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:  # fmt: skip
     """The demo's parameters with a small untrained base, its text and its hypotheses."""
-    params = yaml.safe_load((Path(__file__).parents[2] / "params.yaml").read_text())
+    params = yaml.load((Path(__file__).parents[2] / "params.yaml").read_text(), yaml.CSafeLoader)
     row = tiny()
     params["models"]["base"] = params["models"]["E_learned"] = asdict(row)
     params["models"]["E_learned"] = asdict(row) | {"positions": "learned"}
     params["tasks"]["en-de"]["decoding"]["extra_length"] = 4
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    (tmp_path / "params.yaml").write_text(
+        yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
+    )
     text = tmp_path / "data/text/en-de"
     text.mkdir(parents=True)
     lines = "".join(f"{sentence}\n" for sentence in SENTENCES)
@@ -76,7 +78,7 @@ def test_the_folder_and_its_card(project: Path, engine: str, capsys: Said) -> No
     folder = project / f"exports/{RUN}.{engine}"
     card = (folder / "README.md").read_text()
     front, body = card.split("---\n")[1:3]
-    assert yaml.safe_load(front)["library_name"] == engine
+    assert yaml.load(front, yaml.CSafeLoader)["library_name"] == engine
     assert "of 3 hypotheses are the same" in said
     assert f"{RUN}, for {engine}" in body
     assert "a-corpus: 3 pairs" in body

@@ -94,7 +94,7 @@ def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.M
     """A stage of one process has a GPU at most, and a command of its own; a folder stays a word."""
     (tmp_path / "a folder").mkdir()
     monkeypatch.chdir(tmp_path / "a folder")
-    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
     asked = "{stage} {scale} {gpus} {nodes} --in={folder} {{}}"
     params["launcher"] = {
         "command": f"many {asked}",
@@ -102,7 +102,7 @@ def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.M
         "gpus": 8,
         "nodes": 2,
     }
-    Path("params.yaml").write_text(yaml.safe_dump(params))
+    Path("params.yaml").write_text(yaml.dump(params, Dumper=yaml.CSafeDumper))
     for name in ("WORLD_SIZE", "AIAYN_LAUNCHED"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.setattr(os, "environ", {**os.environ})

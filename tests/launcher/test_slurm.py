@@ -229,7 +229,7 @@ def test_a_record_that_is_gone(cluster: Path, monkeypatch: pytest.MonkeyPatch, m
     Repo.init().close()
     command = f"bash {SCRIPT} train@a.toy -- {sys.executable} pipeline/train.py a"
     stages = {"stages": {"train": {"cmd": command, "outs": ["made"]}}}
-    Path("dvc.yaml").write_text(yaml.safe_dump(stages))
+    Path("dvc.yaml").write_text(yaml.dump(stages, Dumper=yaml.CSafeDumper))
     graph = Graph()
     schedule, told = Schedule(graph.upstream, 1), io.StringIO()
     assert run(graph, schedule, told) == []

@@ -84,9 +84,10 @@ def reproduction(tmp_path: Path) -> Path:
     }
     put(
         "params.yaml",
-        yaml.safe_dump(
-            {"scale": "toy", "catalogue": catalogue, "tasks": {"en-de": {"text": text}}}
+        yaml.dump(
+            {"scale": "toy", "catalogue": catalogue, "tasks": {"en-de": {"text": text}}},
+            Dumper=yaml.CSafeDumper,
         ),
     )
-    put("dvc.lock", yaml.safe_dump({"schema": "2.0", "stages": stages}))
+    put("dvc.lock", yaml.dump({"schema": "2.0", "stages": stages}, Dumper=yaml.CSafeDumper))
     return root

@@ -27,7 +27,7 @@ PARAMS = {"runs": {"en-de.base": {"seed": 1}}, "adam": {"epsilon": 1e-9}}
 
 def lock_of(tmp_path: Path, stages: object = STAGES) -> Lock:
     path = tmp_path / "dvc.lock"
-    path.write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
+    path.write_text(yaml.dump({"schema": "2.0", "stages": stages}, Dumper=yaml.CSafeDumper))
     return Lock(path)
 
 
@@ -44,7 +44,7 @@ def test_outs_by_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("out", "same"), [(1, True), (0, False)])
 def test_circumstances_leave_a_stages_digest_alone(tmp_path: Path, out: int, same: bool) -> None:
     before = lock_of(tmp_path).digests("en-de.base")
-    again = yaml.safe_load(yaml.safe_dump(STAGES))
+    again = yaml.load(yaml.dump(STAGES, Dumper=yaml.CSafeDumper), yaml.CSafeLoader)
     again["train@en-de.base"]["outs"][out]["md5"] = "3" * 32
     assert (lock_of(tmp_path, again).digests("en-de.base") == before) is same
 

@@ -31,7 +31,7 @@ def lock(root: Path, record: bytes | None, run: str = RUN) -> str:
     digest = hashlib.md5(record or b"").hexdigest()
     out = {"path": f"circumstances/{run}.train.json", "hash": "md5", "md5": digest, "size": 1}
     stages = {f"train@{run}": {"cmd": "train", "outs": [out]}} if record else {}
-    text = yaml.safe_dump({"schema": "2.0", "stages": stages}, sort_keys=False)
+    text = yaml.dump({"schema": "2.0", "stages": stages}, sort_keys=False, Dumper=yaml.CSafeDumper)
     (root / "dvc.lock").write_text(text)
     return text
 

@@ -42,7 +42,9 @@ PAIRS = {
     "de": ((1_920_209, 2_399_123, 201_288), 4_508_785),
     "fr": ((2_007_723, 3_244_152, 183_251, 12_886_831, 22_520_376), 35_509_317),
 }
-CATALOGUE = yaml.safe_load((ROOT / "conf/catalogue/wmt14.yaml").read_text(encoding="utf-8"))
+CATALOGUE = yaml.load(
+    (ROOT / "conf/catalogue/wmt14.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+)
 RECIPE = {
     "batch_tokens": 25000, "micro_batches": 8, "max_length": 256, "warmup_steps": 4000,
     "learning_rate_scale": 1.0, "adam": {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9},
@@ -97,7 +99,7 @@ def _scores(run: str, corpus: str, pairs: int, bleu: float) -> dict[str, Any]:
 
 def params(training: Callable[[str], list[str]], test: Callable[[str], str]) -> Params:
     """The repository's own params.yaml with other corpora, and with the paper's models."""
-    data: Params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    data: Params = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     grammar = {"split": "test", "sentences": 1, "seed": 1}
     task = data["tasks"]["en-de"]
     data["tasks"], data["catalogue"]["corpora"] = {}, {}
@@ -183,7 +185,7 @@ def toy() -> Params:
 def load(tmp_path: Path) -> Callable[[Params], config.Config]:
     def load_params(data: Params) -> config.Config:
         path = tmp_path / "params.yaml"
-        path.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")
+        path.write_text(yaml.dump(data, sort_keys=False, Dumper=yaml.CSafeDumper), encoding="utf-8")
         return config.load(path)
 
     return load_params
@@ -212,7 +214,7 @@ def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Pat
 
     def make(data: Params, scores: dict[str, dict[str, Any]]) -> Path:
         (tmp_path / "params.yaml").write_text(
-            yaml.safe_dump(data, sort_keys=False), encoding="utf-8"
+            yaml.dump(data, sort_keys=False, Dumper=yaml.CSafeDumper), encoding="utf-8"
         )
         for name, task in data["tasks"].items():
             folder = tmp_path / "data/text" / name

@@ -25,7 +25,7 @@ def test_params_are_parsed_once_and_again_when_they_change(
         f"train-{name}": {"cmd": f"touch {name}.txt", "params": ["rate"], "outs": [f"{name}.txt"]}
         for name in "abc"
     }
-    (toy / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}))
+    (toy / "dvc.yaml").write_text(yaml.dump({"stages": stages}, Dumper=yaml.CSafeDumper))
     parsed: list[str] = []
 
     def counted(path: str, **options: Any) -> Any:

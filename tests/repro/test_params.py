@@ -29,13 +29,15 @@ def project(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("scale", [None, "multi30k"])
 def test_what_is_composed_is_the_scale(project: Path, scale: str | None) -> None:
     write_params(project, scale)
-    assert yaml.safe_load((project / "params.yaml").read_text())["scale"] == (scale or "demo")
+    assert yaml.load((project / "params.yaml").read_text(), yaml.CSafeLoader)["scale"] == (
+        scale or "demo"
+    )
 
 
 def test_another_launcher(project: Path) -> None:
     """Whatever the scale names; and another number of GPUs."""
     write_params(project, "wmt14", "slurm", "4")
-    composed = yaml.safe_load((project / "params.yaml").read_text())
+    composed = yaml.load((project / "params.yaml").read_text(), yaml.CSafeLoader)
     assert composed["launcher"]["command"].startswith("bash conf/launcher/scripts/slurm.sh {stage}")
     assert composed["launcher"]["gpus"] == 4
     assert composed["scale"] == "wmt14"
@@ -48,7 +50,7 @@ def test_another_launcher_alone_keeps_the_scale_in_force(
     write_params(project, "multi30k")
     monkeypatch.setattr("sys.argv", ["params", "--launcher=torchrun"])
     main()
-    composed = yaml.safe_load((project / "params.yaml").read_text())
+    composed = yaml.load((project / "params.yaml").read_text(), yaml.CSafeLoader)
     assert composed["scale"] == "multi30k"
     assert composed["launcher"]["command"].startswith("torchrun ")
 

@@ -133,7 +133,7 @@ def test_a_script_runs_as_ever_but_that_torch_is_there_already(toy: Path) -> Non
         "sys.exit(f'GraphError: as asked')\n"
     )
     stage = {"cmd": "python folder/script.py en-de.base --seed 1", "outs": ["never"]}
-    (toy / "dvc.yaml").write_text(yaml.safe_dump({"stages": {"only": stage}}))
+    (toy / "dvc.yaml").write_text(yaml.dump({"stages": {"only": stage}}, Dumper=yaml.CSafeDumper))
     schedule, said = ran()
     assert (toy / "seen").read_text() == "True\n"
     words = ["folder/script.py", "en-de.base", "--seed", "1"]
@@ -163,9 +163,9 @@ print(*run(graph, Schedule(graph.upstream, 1)))
 def test_a_signal_lets_what_runs_save(toy: Path, number: int, start: str) -> None:
     (toy / "saves.py").write_text(SAVES)
     definition = (toy / "dvc.yaml").read_text()
-    stages = yaml.safe_load(definition)
+    stages = yaml.load(definition, yaml.CSafeLoader)
     stages["stages"]["train"]["do"]["cmd"] = f"{start}python saves.py"
-    (toy / "dvc.yaml").write_text(yaml.safe_dump(stages))
+    (toy / "dvc.yaml").write_text(yaml.dump(stages, Dumper=yaml.CSafeDumper))
     command = [sys.executable, "-c", RUNS]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -90,11 +90,13 @@ def compare(project: Path) -> Compare:
     """compare_variations over these runs."""
 
     def with_runs(runs: dict[str, Any], base: str = "base") -> Comparison:
-        params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+        params = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
         row = params["models"]["base"]
         params["models"] |= {name: copy.deepcopy(row) for name in ("wide", "deep")}
         params |= {"runs": runs, "tested": [], "variations": {"task": "en-de", "base": base}}
-        (project / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+        (project / "params.yaml").write_text(
+            yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
+        )
         return compare_variations(config.load(project / "params.yaml"), project)
 
     return with_runs

@@ -111,7 +111,7 @@ def write_lock(root: Path) -> Callable[..., None]:
     """A dvc.lock for en-de.base, in DVC's shape, with the parameters in force."""
 
     def write(**changed: object) -> None:
-        params = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
+        params = yaml.load((root / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
         lock = {
             "schema": "2.0",
             "stages": {
@@ -139,7 +139,7 @@ def write_lock(root: Path) -> Callable[..., None]:
                 "train@en-fr.base": {"cmd": "python pipeline/train.py en-fr.base"},
             },
         }
-        (root / "dvc.lock").write_text(yaml.safe_dump(lock), encoding="utf-8")
+        (root / "dvc.lock").write_text(yaml.dump(lock, Dumper=yaml.CSafeDumper), encoding="utf-8")
 
     return write
 

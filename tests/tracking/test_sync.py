@@ -164,9 +164,9 @@ def test_params_that_mlflow_cannot_change_are_complained_of(
 ) -> None:
     write_results("en-de.base")
     sync(params, root)
-    data = yaml.safe_load((root / "params.yaml").read_text(encoding="utf-8"))
+    data = yaml.load((root / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     data["runs"]["en-de.base"]["seed"] = 7
-    (root / "params.yaml").write_text(yaml.safe_dump(data), encoding="utf-8")
+    (root / "params.yaml").write_text(yaml.dump(data, Dumper=yaml.CSafeDumper), encoding="utf-8")
     for _ in range(2):
         done = sync(config.load(root / "params.yaml"), root)
         assert done.complaints == [

@@ -30,10 +30,10 @@ def models_of(client: MlflowClient) -> list[LoggedModel]:
 
 def lock_weights(root: Path, run: str, md5: str) -> None:
     """Let dvc.lock have averaged weights of a run."""
-    lock = yaml.safe_load((root / "dvc.lock").read_text())
+    lock = yaml.load((root / "dvc.lock").read_text(), yaml.CSafeLoader)
     outs = [{"path": f"models/{run}/averaged.safetensors", "md5": md5}]
     lock["stages"][f"average@{run}"] = {"cmd": "python pipeline/average.py", "outs": outs}
-    (root / "dvc.lock").write_text(yaml.safe_dump(lock))
+    (root / "dvc.lock").write_text(yaml.dump(lock, Dumper=yaml.CSafeDumper))
 
 
 def test_averaged_weights_are_a_model_without_a_copy(

@@ -143,10 +143,10 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
         (root / path).parent.mkdir()
         (root / path).write_text(json.dumps(content))
     write_lock()
-    lock = yaml.safe_load((root / "dvc.lock").read_text())
+    lock = yaml.load((root / "dvc.lock").read_text(), yaml.CSafeLoader)
     outs = [{"path": "models/en-de.C_N2/checkpoints", "md5": "e" * 32 + ".dir"}]
     lock["stages"]["train@en-de.C_N2"] = {"cmd": "python pipeline/train.py", "outs": outs}
-    (root / "dvc.lock").write_text(yaml.safe_dump(lock))
+    (root / "dvc.lock").write_text(yaml.dump(lock, Dumper=yaml.CSafeDumper))
     sync(params, root)
 
     (parser,) = runs_of(root, "tags.task = 'parsing'")

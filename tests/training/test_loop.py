@@ -37,7 +37,7 @@ def everything(scratch: Path) -> dict[str, bytes]:
 def test_it_learns_to_copy(make_trainer: Make, scratch: Path) -> None:
     trainer = make_trainer(
         steps=300, log_steps=100, validation_steps=300, checkpoint_steps=300, batch_tokens=512,
-        warmup_steps=100, d_model=32, d_ff=64, P_drop=0.0,
+        warmup_steps=100, N=1, d_model=32, d_ff=64, P_drop=0.0,
     )  # fmt: skip
     before = trainer.validate()
     outcome = fit(trainer, scratch)

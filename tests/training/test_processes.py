@@ -50,7 +50,7 @@ def test_the_number_of_processes_does_not_matter(train_together: Together, tmp_p
     curves = []
     for number in (1, 2, 3, 4):
         scratch = tmp_path / str(number)
-        ended = train_together(scratch, number, columns={"steps": 50}, settings=settings)
+        ended = train_together(scratch, number, columns={"steps": 50, "N": 1}, settings=settings)
         assert codes(ended) == [0] * number
         rows = csv.DictReader((scratch / "history.csv").read_text().splitlines())
         curves.append(
@@ -70,7 +70,7 @@ def test_too_many_processes(train_together: Together, tmp_path: Path) -> None:
         assert "training.micro_batches is 1, too few for 2 processes" in said
 
 
-@pytest.mark.parametrize("step", [4, 7])
+@pytest.mark.parametrize("step", [pytest.param(4, marks=pytest.mark.slow), 7])
 def test_two_processes_killed_between_checkpoints(
     train_together: Together, tmp_path: Path, whole: dict[str, bytes], step: int
 ) -> None:
@@ -103,6 +103,7 @@ def test_two_processes_killed_at_ten_random_moments(
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_sigterm_to_one_of_two_processes_stops_both_at_one_step(
     train_together: Together, tmp_path: Path, whole: dict[str, bytes], rank: int
@@ -116,6 +117,7 @@ def test_sigterm_to_one_of_two_processes_stops_both_at_one_step(
     assert everything(tmp_path / "scratch") == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
 def test_an_error_in_one_process_ends_the_other(
     train_together: Together, tmp_path: Path, rank: int
@@ -128,6 +130,7 @@ def test_an_error_in_one_process_ends_the_other(
     assert f"process {1 - rank} of 2 lost another one, which tells why" in said
 
 
+@pytest.mark.slow
 def test_processes_that_see_different_scratch_folders(
     train_together: Together, tmp_path: Path
 ) -> None:

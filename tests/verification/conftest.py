@@ -79,7 +79,7 @@ def side(tmp_path: Path) -> Side:
         (root / f"history/{RUN}.csv").write_text(HISTORY.format(perplexity=perplexity))
         trained = json.dumps(CIRCUMSTANCES | facts)
         (root / f"circumstances/{RUN}.train.json").write_text(trained)
-        (root / "dvc.lock").write_text(yaml.safe_dump({"stages": locked}))
+        (root / "dvc.lock").write_text(yaml.dump({"stages": locked}, Dumper=yaml.CSafeDumper))
         return root
 
     return make

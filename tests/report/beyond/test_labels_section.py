@@ -30,10 +30,10 @@ ACCURACY = {"one": (70.0, 74.0, 78.0), "two": (69.0, 75.0, 75.0)}
 def config(toy: dict[str, Any], load: Callable[[dict[str, Any]], Config]) -> Config:
     """Two models on the first three folds of ten."""
     for section_ in ("downloads", "corpora"):
-        toy["catalogue"][section_] |= yaml.safe_load(
-            (ROOT / "conf/catalogue/sentence_polarity.yaml").read_text()
+        toy["catalogue"][section_] |= yaml.load(
+            (ROOT / "conf/catalogue/sentence_polarity.yaml").read_text(), yaml.CSafeLoader
         )[section_]
-    tasks = yaml.safe_load((ROOT / "conf/tasks/multi30k.yaml").read_text())
+    tasks = yaml.load((ROOT / "conf/tasks/multi30k.yaml").read_text(), yaml.CSafeLoader)
     for fold in range(3):
         toy["tasks"][f"polarity-{fold}"] = tasks[f"polarity-{fold}"]
         for model in ACCURACY:

@@ -108,7 +108,7 @@ def test_without_text_there_are_no_examples(folder: Path) -> None:
 
 def test_trees_are_no_examples(folder: Path) -> None:
     path = folder / "params.yaml"
-    params = yaml.safe_load(path.read_text())
+    params = yaml.load(path.read_text(), yaml.CSafeLoader)
     task = params["tasks"]["en-fr"]
     task["kind"] = "parsing"
     task["text"] |= {"target": "tree", "leaves": "tags"}
@@ -121,5 +121,5 @@ def test_trees_are_no_examples(folder: Path) -> None:
         "dev": f"trees-of-{task['text']['dev']}",
         "tests": {split: f"trees-of-{name}" for split, name in task["text"]["tests"].items()},
     }
-    path.write_text(yaml.safe_dump(params, sort_keys=False))
+    path.write_text(yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper))
     assert [found.test_set.task for found in read(folder)] == ["en-de"]

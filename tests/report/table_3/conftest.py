@@ -106,7 +106,9 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
             "variations": {"task": "en-de", "base": "small"},
             "illustrations": {"run": "en-de.small", "sentence": None},
         }
-        (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+        (tmp_path / "params.yaml").write_text(
+            yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
+        )
         if entries is not None:
             found = Comparison(
                 task="en-de", base="small", split="dev", signature="hand-made", models=entries,
