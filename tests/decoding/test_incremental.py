@@ -86,45 +86,6 @@ def test_prefixes_go_on_from_others_and_sentences_are_dropped(
     torch.testing.assert_close(found.flatten(0, 1), expected, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("neighbourhood", [None, 3])
-def test_prefixes_that_begin_alike_are_one_at_first(tiny: Row, neighbourhood: int | None) -> None:
-    decoder = IncrementalDecoder(seeded(tiny(neighbourhood=neighbourhood)))
-    source, newest = tokens(2, 6), tokens(6, LENGTH)
-    newest[:, 0] = 2
-    with torch.no_grad():
-        each, once = decoder.start(source, 3), decoder.start(source, 3)
-        alike = decoder.step(newest[:, 0].view(2, 3), each)
-        one = decoder.step(newest[:, 0].view(2, 3)[:, :1], once)
-        torch.testing.assert_close(one.expand_as(alike), alike)
-        for t in range(1, LENGTH):
-            expected = decoder.step(newest[:, t].view(2, 3), each)
-            found = decoder.step(newest[:, t].view(2, 3), once)
-            torch.testing.assert_close(found, expected)
-
-
-def test_sentences_that_stay_in_their_rows_are_not_copied(tiny: Row) -> None:
-    decoder = IncrementalDecoder(seeded(tiny()))
-    with torch.no_grad():
-        prefixes = decoder.start(tokens(4, 6), 2)
-        before = [attended.values_BHSV.clone() for attended in prefixes.source]
-        places = [attended.values_BHSV.data_ptr() for attended in prefixes.source]
-        prefixes.select(torch.tensor([0, 3, 2]))
-    for attended, values, place in zip(prefixes.source, before, places, strict=True):
-        assert attended.values_BHSV.data_ptr() == place
-        assert torch.equal(attended.values_BHSV, values[[0, 3, 2]])
-
-
-def test_a_trained_model_stays_as_it_is(tiny: Row) -> None:
-    """The decoder lays out its weights anew: its own."""
-    model = seeded(tiny())
-    before = {name: (weight.stride(), weight.clone()) for name, weight in model.named_parameters()}
-    IncrementalDecoder(model)
-    for name, weight in model.named_parameters():
-        strides, values = before[name]
-        assert weight.stride() == strides
-        assert torch.equal(weight, values)
-
-
 def test_nothing_is_kept_that_no_step_sees(tiny: Row) -> None:
     decoder = IncrementalDecoder(seeded(tiny(neighbourhood=5)))
     prefixes = decoder.start(tokens(2, 6), 3)

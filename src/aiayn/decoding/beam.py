@@ -145,9 +145,9 @@ class _Search:
         self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the best that ended
         self.ended_B = torch.zeros_like(self.limit_B)  # how many have
         self.prefixes = decoder.start(source_BS.to(place), self.beam)
+        self.newest_BW = torch.full((rows, self.beam), START, device=place)
         self.pieces_BWT = torch.empty(rows, self.beam, 0, dtype=torch.int64, device=place)
-        # all hypotheses begin alike: one is computed, and counts, or the beam would hold it W times
-        self.newest_BW = torch.full((rows, 1), START, device=place)
+        # all hypotheses begin alike: only the first counts, or the beam would hold it W times
         self.total_BW = torch.full((rows, self.beam), NEVER, device=place)
         self.total_BW[:, 0] = 0.0
 
@@ -160,7 +160,7 @@ class _Search:
     def advance(self) -> None:
         """Extend every hypothesis by one piece."""
         before = self.pieces_BWT.shape[2]
-        states_BWD = self.decoder.step(self.newest_BW, self.prefixes).expand(-1, self.beam, -1)
+        states_BWD = self.decoder.step(self.newest_BW, self.prefixes)
         is_full_B = self.limit_B <= before if self.least_limit <= before else None
         found = self.next_pieces.best(states_BWD, self.total_BW, 2 * self.beam, is_full_B)
         is_end_BC = found.piece_BC == END
@@ -210,14 +210,10 @@ class _Search:
         self.total_BW.masked_fill_(~(self.total_BW > to_beat_B[:, None]), NEVER)
 
     def _close(self) -> None:
-        """Drop sentences without hypotheses, some at once; the last ones take their rows."""
-        is_open_B = self.total_BW[:, 0] > NEVER
-        open_ = is_open_B.nonzero()[:, 0]
-        if len(open_) > CLOSE_AT * len(is_open_B):
+        """Drop sentences without hypotheses, some at once: copying the others has its price."""
+        rows = (self.total_BW[:, 0] > NEVER).nonzero()[:, 0]
+        if len(rows) > CLOSE_AT * len(self.sentence_B):
             return
-        rows = torch.arange(len(open_), device=open_.device)
-        closed = (~is_open_B[: len(rows)]).nonzero()[:, 0]
-        rows[closed] = open_[len(rows) - len(closed) :]
         self.sentence_B, self.limit_B = self.sentence_B[rows], self.limit_B[rows]
         self.least_limit = min(self.limit_B.tolist(), default=0)
         self.largest_penalty_B, self.ended_B = self.largest_penalty_B[rows], self.ended_B[rows]

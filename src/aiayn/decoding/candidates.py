@@ -65,7 +65,7 @@ class NextPieces:
         beam = total_BW.shape[1]
         total_F = total_BW.flatten()
         live = (total_F > NEVER).nonzero()[:, 0]
-        logits_FP = (states_BWD.flatten(0, 1).index_select(0, live) @ self.weight_DP).float()
+        logits_FP = (states_BWD.flatten(0, 1)[live] @ self.weight_DP).float()
         logits_FP[:, PAD] = logits_FP[:, START] = NEVER
         logits_FP[:, self.vocabulary :] = NEVER
         torch.log_softmax(logits_FP, dim=1, out=logits_FP)
@@ -83,8 +83,7 @@ class NextPieces:
         row_F = torch.zeros_like(total_F, dtype=torch.int64)  # of the logits
         row_F[live] = torch.arange(len(live), device=live.device)
         row_BC = row_F.view_as(total_BW).gather(1, origin_BC)
-        rows = (row_BC * self.groups + group_BC % self.groups).flatten()
-        held = logits_FP.view(-1, GROUP).index_select(0, rows).view(*group_BC.shape, GROUP)
+        held = grouped[row_BC, group_BC % self.groups]
         held += total_BW.gather(1, origin_BC)[:, :, None]
         total_BC, place_BC = held.flatten(1).topk(number, dim=1)
         piece_BC = (group_BC % self.groups * GROUP).gather(1, place_BC // GROUP)

@@ -10,11 +10,10 @@ Shape suffixes as in model/transformer.py.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from aiayn.compute.device import dtype_of_products
@@ -24,7 +23,6 @@ from aiayn.model.transformer import Transformer
 
 NEVER = float("-inf")
 ROOM = 16  # pieces of a prefix by which the room for them grows
-VECTOR = 16  # numbers: torch takes the softmax of fewer one by one, ten times as long
 
 
 @dataclass
@@ -36,12 +34,8 @@ class Attended:
 
     @classmethod
     def of(cls, memory: KeysValues) -> Attended:
-        """The encoder's keys and values; at least VECTOR positions, the last of them empty."""
-        more = max(0, VECTOR - memory.keys_BHSK.shape[2])
-        return cls(
-            functional.pad(memory.keys_BHSK.transpose(2, 3), (0, more)).contiguous(),
-            functional.pad(memory.values_BHSV, (0, 0, 0, more)).contiguous(),
-        )
+        """The encoder's keys and values."""
+        return cls(memory.keys_BHSK.transpose(2, 3).contiguous(), memory.values_BHSV.contiguous())
 
     @property
     def room(self) -> int:
@@ -56,16 +50,17 @@ class Attended:
             functional.pad(self.values_BHSV, (0, 0, 0, more)),
         )
 
-    def write(self, places: slice, keys_BHWK: Tensor, values_BHWV: Tensor) -> None:
-        """Fill W positions; with one of keys and values, any number of them alike."""
-        self.keys_BHKS[..., places] = keys_BHWK.transpose(2, 3)
-        self.values_BHSV[:, :, places] = values_BHWV
+    def write(self, first: int, keys_BHWK: Tensor, values_BHWV: Tensor) -> None:
+        """Fill W positions, from the given one on."""
+        end = first + keys_BHWK.shape[2]
+        self.keys_BHKS[..., first:end] = keys_BHWK.transpose(2, 3)
+        self.values_BHSV[:, :, first:end] = values_BHWV
 
-    def select(self, rows: int, moved: Tensor, origin: Tensor) -> Attended:
-        """The first rows, after what was in the rows of origin has moved."""
-        for tensor in (self.keys_BHKS, self.values_BHSV):
-            tensor.index_copy_(0, moved, tensor.index_select(0, origin))
-        return Attended(self.keys_BHKS[:rows], self.values_BHSV[:rows])
+    def select(self, sentences: Tensor) -> Attended:
+        """The given sentences alone, in the given order."""
+        return Attended(
+            self.keys_BHKS.index_select(0, sentences), self.values_BHSV.index_select(0, sentences)
+        )
 
     def attend(self, queries_BHWK: Tensor, mask: Tensor) -> Tensor:
         """softmax(Q K^T + mask) V over the positions that the mask has, shape (B, W, H * V).
@@ -102,14 +97,9 @@ class Prefixes:
         self.sees_B1WS = self.sees_B1WS.gather(2, rows_B1WS)
 
     def select(self, sentences: Tensor) -> None:
-        """Keep the given sentences alone, in the given order. Only those are copied that do not
-        stay where they are.
-        """
-        rows = len(sentences)
-        moved = (sentences != torch.arange(rows, device=sentences.device)).nonzero()[:, 0]
-        origin = sentences[moved]
-        self.written = [attended.select(rows, moved, origin) for attended in self.written]
-        self.source = [attended.select(rows, moved, origin) for attended in self.source]
+        """Keep the given sentences alone, in the given order."""
+        self.written = [attended.select(sentences) for attended in self.written]
+        self.source = [attended.select(sentences) for attended in self.source]
         self.sees_B1WS = self.sees_B1WS.index_select(0, sentences)
         self.source_B11S = self.source_B11S.index_select(0, sentences)
 
@@ -132,9 +122,7 @@ class IncrementalDecoder:
             source_BS: int64 piece ids, padded on the right.
         """
         memory = self.model.encode(source_BS)
-        rows, positions = source_BS.shape
-        source = [Attended.of(layer) for layer in memory.layers]
-        unseen = (0, source[0].room - positions)
+        rows = len(source_BS)
         return Prefixes(
             length=0,
             written=[
@@ -142,26 +130,23 @@ class IncrementalDecoder:
                 for layer in self.layers
             ],
             sees_B1WS=self.model.embedding.new_empty(rows, 1, beam, 0),
-            source=source,
-            source_B11S=functional.pad(_added(memory.may_attend_B11S), unseen, value=NEVER),
+            source=[Attended.of(layer) for layer in memory.layers],
+            source_B11S=_added(memory.may_attend_B11S),
         )
 
     def step(self, newest_BW: Tensor, prefixes: Prefixes) -> Tensor:
         """Append a piece to each prefix; the decoder's output (B, W, D) at it.
 
         Args:
-            newest_BW: int64 piece ids; the start symbol at first. Where all prefixes of a sentence
-                are alike, (B, 1) will do, and gives (B, 1, D).
+            newest_BW: int64 piece ids; the start symbol at first.
         """
-        rows, _, beam, _ = prefixes.sees_B1WS.shape
-        first = beam * (prefixes.length % r if (r := self.model.neighbourhood) else prefixes.length)
-        end = first + beam
-        before_B1WS, after_B1WS = prefixes.sees_B1WS[..., :first], prefixes.sees_B1WS[..., end:]
-        itself_WS = _added(torch.eye(beam, dtype=torch.bool, device=newest_BW.device))
+        rows, beam = newest_BW.shape
+        place = beam * (prefixes.length % r if (r := self.model.neighbourhood) else prefixes.length)
+        before_B1WS, after_B1WS = prefixes.sees_B1WS[..., :place], prefixes.sees_B1WS[..., place:]
+        itself_B1WS = _added(torch.eye(beam, dtype=torch.bool, device=newest_BW.device))
         prefixes.sees_B1WS = torch.cat(
-            (before_B1WS, itself_WS.expand(rows, 1, -1, -1), after_B1WS), dim=3
+            (before_B1WS, itself_B1WS.expand(rows, 1, -1, -1), after_B1WS[..., beam:]), dim=3
         )
-        sees_B1WS = prefixes.sees_B1WS[:, :, : newest_BW.shape[1]]
         positions, room = prefixes.sees_B1WS.shape[3], prefixes.written[0].room
         if positions > room:
             room += ROOM * beam
@@ -173,7 +158,7 @@ class IncrementalDecoder:
             self.layers, prefixes.written, prefixes.source, strict=True
         ):
             x_BWD = layer.step(
-                x_BWD, slice(first, end), written, sees_B1WS, source, prefixes.source_B11S
+                x_BWD, place, written, prefixes.sees_B1WS, source, prefixes.source_B11S
             )
         prefixes.length += 1
         return x_BWD
@@ -181,19 +166,15 @@ class IncrementalDecoder:
 
 class _Layer:
     """A decoder layer: one matrix for the products of one input; queries are divided by sqrt(d_k)
-    by way of the matrix that makes them. Matrices lie in memory column by column: few rows multiply
-    them faster so.
+    by way of the matrix that makes them.
     """
 
     def __init__(self, layer: DecoderLayer) -> None:
-        self.layer = layer = copy.deepcopy(layer)
-        for linear in layer.modules():
-            if isinstance(linear, nn.Linear):
-                linear.weight.data = _by_columns(linear.weight.data)
+        self.layer = layer
         own, source = layer.self_attention, layer.cross_attention
         self.sizes = [len(linear.weight) for linear in (own.w_q, own.w_k, own.w_v)]
         by = (own.h / len(own.w_q.weight)) ** 0.5  # 1 / sqrt(d_k)
-        self.w_qkv = _by_columns(torch.cat((own.w_q.weight * by, own.w_k.weight, own.w_v.weight)))
+        self.w_qkv = torch.cat((own.w_q.weight * by, own.w_k.weight, own.w_v.weight))
         self.w_q_source = source.w_q.weight * by
 
     def empty(self, rows: int, positions: int) -> Attended:
@@ -208,17 +189,17 @@ class _Layer:
     def step(
         self,
         x_BWD: Tensor,
-        places: slice,
+        place: int,
         written: Attended,
         sees_B1WS: Tensor,
         source: Attended,
         source_B11S: Tensor,
     ) -> Tensor:
-        """(B, W, D) to (B, W, D); keys and values of the newest pieces are written at `places`."""
+        """(B, W, D) to (B, W, D); keys and values of the newest pieces are written at `place`."""
         layer = self.layer
         parts = functional.linear(x_BWD, self.w_qkv).split_with_sizes(self.sizes, dim=2)
         queries, keys, values = (self._heads(part) for part in parts)
-        written.write(places, keys, values)
+        written.write(place, keys, values)
         y_BWD = layer.self_attention.w_o(written.attend(queries, sees_B1WS))
         x_BWD = layer.self_attention_residual(x_BWD, y_BWD)
         queries = self._heads(functional.linear(x_BWD, self.w_q_source))
@@ -230,11 +211,6 @@ class _Layer:
     def _heads(self, x_BWD: Tensor) -> Tensor:
         """(B, W, H * K) to (B, H, W, K)."""
         return x_BWD.view(*x_BWD.shape[:2], self.layer.self_attention.h, -1).transpose(1, 2)
-
-
-def _by_columns(matrix: Tensor) -> Tensor:
-    """The same, otherwise laid out in memory."""
-    return matrix.t().contiguous().t()
 
 
 def _added(may_attend: Tensor) -> Tensor:
