@@ -51,6 +51,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if quick and below and _is_slow(collection_path) else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups here too
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What lies in a slow room or file is slow; elsewhere a test says so itself. `make quick` runs
     none of them.

@@ -106,6 +106,7 @@ def test_a_gpu_computes_the_same_bits_twice() -> None:
             assert all(map(torch.equal, gradients[0], again))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
 def test_memory_that_was_freed_is_given_back() -> None:
     """In a process of its own: how it holds memory is not undone."""

@@ -106,7 +106,7 @@ def test_a_machine_dies_and_both_go_on_with_the_same_bits(both: Callable[..., li
     (left,) = (said for code, said in ends if code == 1)
     assert sorted(code for code, _ in ends) == [-9, 1]
     lines = [line for line in left.splitlines() if line.startswith("TrainingError: ")]
-    assert len(lines) == 2  # one of each process
+    assert 1 <= len(lines) <= 2  # the first to end has its agent end the other, on time or not
     assert all(" of 4 lost another one, which tells why where it ended (" in line for line in lines)
     assert [path.name for path in places.saved_checkpoints(Path("scratch"))] == [
         "step-0000010.safetensors"

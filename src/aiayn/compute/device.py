@@ -18,8 +18,8 @@ from aiayn.records.host import cpu_name
 # fresh zeroed pages again (a seventh of a step's time where this was measured). What lies between
 # blocks still in use is given back now and then: Device.give_back_memory.
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
-# oneDNN keeps a kernel with its buffers, some MB, for each shape of a product that it has met, 1024
-# by default; batches come in hundreds of shapes, and a step needs few of them
+# oneDNN keeps a kernel with its buffers, a third of a MB, for each shape of a product that it has
+# met, 1024 by default; to make one again costs little (docs/decisions/cpu-speed.md)
 ONEDNN_KERNELS, KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
 FLOAT32_EPSILON = 1.2e-7
 ONEDNN_FROM_WIDTH = 128

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aiayn import config
-from aiayn.config import Config
+from aiayn.config import Config, Folds
 from aiayn.paper import PAPER, Paper
 from aiayn.records import comparison, history, places, scores
 from aiayn.records.comparison import Comparison
@@ -82,3 +82,11 @@ def gather(root: Path = Path()) -> Evidence:
 def runs_of(config: Config, task: str) -> list[str]:
     """The runs of a task; the first LEADING of them are shown in full, the rest as variations."""
     return [run for run, described in config.runs.items() if described.task == task]
+
+
+def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | None:
+    """Of a task whose test set is a fold of some text: that text's downloads, and which fold."""
+    labelled = config.catalogue.corpora[config.task(task).text.tests[places.TEST]].labelled
+    if labelled is None or labelled.folds is None:
+        return None
+    return frozenset(side.download for side in labelled.texts.values()), labelled.folds

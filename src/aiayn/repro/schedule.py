@@ -28,8 +28,8 @@ class Schedule:
         """The stage to start now, if any may.
 
         First what a training needs, so that it may begin, and what it leads to, so that this is
-        soon seen; then trainings, the longest first; last what has to do with none. So no core
-        idles while the last training runs.
+        soon seen; then what has to do with none; then trainings, the longest first. The shortest
+        are last, so that no core idles for long while the last one runs.
         """
         if len(self.running) >= self.jobs:
             return None
@@ -41,7 +41,7 @@ class Schedule:
         return min(ready, key=self._turn, default=None)
 
     def _turn(self, name: str) -> tuple[int, int]:
-        rank = 1 if self.length(name) else 0 if name in self._around_trainings else 2
+        rank = 2 if self.length(name) else 0 if name in self._around_trainings else 1
         return rank, -self.length(name)
 
     @cached_property

@@ -12,6 +12,7 @@ from aiayn.config import Config
 from aiayn.paper.others import CROSS_VALIDATED, CrossValidated
 from aiayn.records import places
 from aiayn.records.scores import SplitScores
+from aiayn.report.evidence import tested_fold
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
 
 Scored = Mapping[str, Mapping[str, SplitScores]]
@@ -72,16 +73,12 @@ def paired_t(one: Folds, other: Folds) -> tuple[float, float, int] | None:
 
 def _tasks(config: Config, published: tuple[CrossValidated, ...]) -> dict[str, tuple[int, int]]:
     """Of every task that tests one fold of the text: which, of how many."""
-    found = {}
-    for name, task in config.tasks.items():
-        corpus = config.catalogue.corpora[task.text.tests[places.TEST]]
-        labelled = corpus.labelled
-        if labelled is None or labelled.folds is None:
-            continue
-        downloads = {side.download for side in labelled.texts.values()}
-        if downloads == {published[0].download}:
-            found[name] = (labelled.folds.fold, labelled.folds.of)
-    return found
+    tested = {task: tested_fold(config, task) for task in config.tasks}
+    return {
+        task: (of_text[1].fold, of_text[1].of)
+        for task, of_text in tested.items()
+        if of_text and of_text[0] == {published[0].download}
+    }
 
 
 def _models(

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aiayn.config import Config
-from aiayn.records import places
 from aiayn.records.history import History
-from aiayn.report.evidence import LEADING, Evidence, runs_of
+from aiayn.report.evidence import LEADING, Evidence, runs_of, tested_fold
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure, Section
 
@@ -59,12 +58,9 @@ def training_curves(config: Config, histories: Mapping[str, History]) -> Iterato
 def _figures(config: Config) -> Iterable[Sequence[str]]:
     """Tasks by figure, in the order of params.yaml."""
     tasks_of: dict[object, list[str]] = {}
-    for name, task in config.tasks.items():
-        labelled = config.catalogue.corpora[task.text.tests[places.TEST]].labelled
-        key: object = name
-        if labelled is not None and labelled.folds is not None:
-            key = frozenset(side.download for side in labelled.texts.values())
-        tasks_of.setdefault(key, []).append(name)
+    for task in config.tasks:
+        text, _ = tested_fold(config, task) or (task, None)
+        tasks_of.setdefault(text, []).append(task)
     return tasks_of.values()
 
 

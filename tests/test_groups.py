@@ -1,0 +1,14 @@
+"""Tests of one file run in one process of several, so that what they share is made once."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+def test_a_file_is_a_group(request: pytest.FixtureRequest) -> None:
+    """pytest-xdist tells by the name's end; with pytest 9.2 it lost that without a word."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        pytest.skip("one process has all tests")
+    assert request.node.nodeid.endswith(f"@{__file__}")
