@@ -14,12 +14,12 @@ from aiayn.decoding.incremental import ROOM, IncrementalDecoder, Prefixes
 from aiayn.model.transformer import Transformer
 
 Row = Callable[..., Model]
-LENGTH = ROOM + 5  # so that room is made once
+LENGTH = 2 * ROOM + 5  # so that room is made twice
 
 
 def seeded(row: Model) -> Transformer:
     torch.manual_seed(0)
-    return Transformer(row, 40, max_length=32).eval()
+    return Transformer(row, 40, max_length=2 * LENGTH).eval()
 
 
 def tokens(rows: int, length: int) -> Tensor:
@@ -84,6 +84,15 @@ def test_prefixes_go_on_from_others_and_sentences_are_dropped(
         whole = torch.cat((pieces[kept], tokens(2, 4)[:, :, None]), dim=2).flatten(0, 1)
         expected = model(source[kept].repeat_interleave(4, dim=0), whole)[:, -1]
     torch.testing.assert_close(found.flatten(0, 1), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_a_piece_that_no_prefix_goes_back_to_makes_room(tiny: Row) -> None:
+    decoder = IncrementalDecoder(seeded(tiny()))
+    from_the_first, newest = torch.zeros(ROOM + 1, 2, 3, dtype=torch.int64), tokens(ROOM * 2 + 2, 3)
+    with torch.no_grad():
+        prefixes = beam(decoder, tokens(2, 6), from_the_first, newest.view(ROOM + 1, 2, 3))
+    assert {attended.room for attended in prefixes.written} == {ROOM + ROOM * 3}
+    assert prefixes.sees_B1WS.shape == (2, 1, 3, ROOM + 3)
 
 
 def test_nothing_is_kept_that_no_step_sees(tiny: Row) -> None:

@@ -1,9 +1,11 @@
 """The decoder one position at a time: what `Transformer.states` computes, for prefixes that grow.
 
-Keys and values of earlier positions stay where they were first written: a beam that reorders its
+Keys and values of earlier positions stay where they were written: a beam that reorders its
 hypotheses moves none of them. It reorders the rows of a mask that says which of the positions
-written for a sentence are a hypothesis's own. Within a neighbourhood of r positions, a piece is
-written over the one that no step sees any more: there is room for r, however long prefixes grow.
+written for a sentence are a hypothesis's own. Where room ends, what none of them sees any more
+makes room; mostly that is much, for the hypotheses of a sentence soon go back to a common one.
+Within a neighbourhood of r positions, a piece is written over the one that no step sees any more:
+there is room for r, however long prefixes grow.
 
 Shape suffixes as in model/transformer.py.
 """
@@ -42,12 +44,15 @@ class Attended:
         """For how many positions there is room, the written ones included."""
         return self.keys_BHKS.shape[3]
 
-    def with_room(self, positions: int) -> Attended:
-        """The same, and room for as many positions behind it."""
-        more = positions - self.room
+    def moved(self, kept_BS: Tensor, more: int) -> Attended:
+        """The given positions alone, in the given order, and room for more behind them."""
+        at_BHKS = kept_BS[:, None, None, :].expand(*self.keys_BHKS.shape[:3], -1)
+        at_BHSV = kept_BS[:, None, :, None].expand(
+            -1, self.values_BHSV.shape[1], -1, self.values_BHSV.shape[3]
+        )
         return Attended(
-            functional.pad(self.keys_BHKS, (0, more)),
-            functional.pad(self.values_BHSV, (0, 0, 0, more)),
+            functional.pad(self.keys_BHKS.gather(3, at_BHKS), (0, more)),
+            functional.pad(self.values_BHSV.gather(2, at_BHSV), (0, 0, 0, more)),
         )
 
     def write(self, first: int, keys_BHWK: Tensor, values_BHWV: Tensor) -> None:
@@ -79,10 +84,11 @@ class Attended:
 class Prefixes:
     """W prefixes of each of B sentences, all of one length, as the decoder's layers see them.
 
-    Piece t of prefix w is written at position S = t W + w, with t modulo r for t within a
-    neighbourhood of r positions; which of them a prefix sees is in `sees_B1WS`: 0 for those that
-    are its own, else -infinity, to be added to scores. `source_B11S` says the same of the source's
-    positions, of which padding is not seen.
+    The newest pieces of all prefixes are written side by side, behind what is kept of the earlier
+    ones; within a neighbourhood of r positions, piece t of prefix w at position (t modulo r) W + w.
+    Which of them a prefix sees is in `sees_B1WS`: 0 for those that are its own, else -infinity, to
+    be added to scores. `source_B11S` says the same of the source's positions, of which padding is
+    not seen.
     """
 
     length: int
@@ -95,6 +101,19 @@ class Prefixes:
         """Prefix w now is what prefix `origin_BW[b, w]` was."""
         rows_B1WS = origin_BW[:, None, :, None].expand(self.sees_B1WS.shape)
         self.sees_B1WS = self.sees_B1WS.gather(2, rows_B1WS)
+
+    def make_room(self, more: int) -> None:
+        """For so many positions, in the place of those that no prefix sees any more."""
+        is_seen_BS = (self.sees_B1WS == 0).any(dim=2)[:, 0]
+        most = int(is_seen_BS.sum(dim=1).max())
+        # a sentence of fewer keeps some that are not seen
+        order_BS = torch.sort(
+            is_seen_BS.to(torch.int8), dim=1, descending=True, stable=True
+        ).indices
+        kept_BS = order_BS[:, :most]
+        self.written = [attended.moved(kept_BS, more) for attended in self.written]
+        at_B1WS = kept_BS[:, None, None, :].expand(*self.sees_B1WS.shape[:3], -1)
+        self.sees_B1WS = self.sees_B1WS.gather(3, at_B1WS)
 
     def select(self, sentences: Tensor) -> None:
         """Keep the given sentences alone, in the given order."""
@@ -126,7 +145,7 @@ class IncrementalDecoder:
         return Prefixes(
             length=0,
             written=[
-                layer.empty(rows, min(ROOM, self.model.neighbourhood or ROOM) * beam)
+                layer.empty(rows, (self.model.neighbourhood or ROOM) * beam)
                 for layer in self.layers
             ],
             sees_B1WS=self.model.embedding.new_empty(rows, 1, beam, 0),
@@ -141,16 +160,16 @@ class IncrementalDecoder:
             newest_BW: int64 piece ids; the start symbol at first.
         """
         rows, beam = newest_BW.shape
-        place = beam * (prefixes.length % r if (r := self.model.neighbourhood) else prefixes.length)
+        r = self.model.neighbourhood
+        place = beam * (prefixes.length % r) if r else prefixes.sees_B1WS.shape[3]
+        if place + beam > prefixes.written[0].room:
+            prefixes.make_room(ROOM * beam)
+            place = prefixes.sees_B1WS.shape[3]
         before_B1WS, after_B1WS = prefixes.sees_B1WS[..., :place], prefixes.sees_B1WS[..., place:]
         itself_B1WS = _added(torch.eye(beam, dtype=torch.bool, device=newest_BW.device))
         prefixes.sees_B1WS = torch.cat(
             (before_B1WS, itself_B1WS.expand(rows, 1, -1, -1), after_B1WS[..., beam:]), dim=3
         )
-        positions, room = prefixes.sees_B1WS.shape[3], prefixes.written[0].room
-        if positions > room:
-            room += ROOM * beam
-            prefixes.written = [attended.with_room(room) for attended in prefixes.written]
         model = self.model
         x_BWD: Tensor = functional.embedding(newest_BW, model.embedding) * model.scale
         x_BWD += model.target_positions(prefixes.length, 1)
