@@ -12,12 +12,20 @@ import pytest
 RUN = "en-de.base"
 
 
-@pytest.fixture
-def published(made: Any, tmp_path: Path) -> Any:
-    """A copy of the project as it ran, with what it published."""
-    copy = type(made)(tmp_path / "copy")
+@pytest.fixture(scope="module")
+def publisher(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The project as it ran, with what it published."""
+    copy = type(made)(tmp_path_factory.mktemp("published") / "copy")
     shutil.copytree(made.root, copy.root, symlinks=True)
     copy.succeed("make", "-o", ".venv/.ready", "reproduction")
+    return copy
+
+
+@pytest.fixture
+def published(publisher: Any, tmp_path: Path) -> Any:
+    """A copy of it, to be changed."""
+    copy = type(publisher)(tmp_path / "copy")
+    shutil.copytree(publisher.root, copy.root, symlinks=True)
     return copy
 
 

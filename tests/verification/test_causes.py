@@ -22,7 +22,9 @@ def test_nothing_differs_but_circumstances(side: Side) -> None:
     def again(stages: Any) -> None:
         stages[TRAIN]["outs"][0]["md5"] = "another time"
 
-    found = run_causes("en-de.base", side("published"), side("here", stages=again, seconds=2.0))
+    (found,) = run_causes(
+        ["en-de.base"], side("published"), side("here", stages=again, seconds=2.0)
+    )
     assert (found.causes, found.first_output) == ((), None)
 
 
@@ -56,7 +58,7 @@ def code(stages: Any) -> None:
 def test_what_changed_is_named(
     side: Side, change: Callable[[Any], None], facts: dict[str, Any], kind: str, what: str
 ) -> None:
-    found = run_causes("en-de.base", side("published"), side("here", stages=change, **facts))
+    (found,) = run_causes(["en-de.base"], side("published"), side("here", stages=change, **facts))
     assert found.first_output == "models/en-de.base/checkpoints"
     assert [(cause.stage, cause.kind, cause.what) for cause in found.causes] == [
         (TRAIN, kind, what)
@@ -71,7 +73,7 @@ def test_other_text_comes_before_what_it_changes(side: Side) -> None:
         stages["train_bpe@en-de"]["outs"][0]["md5"] = "b2.dir"
         recipe(stages)
 
-    found = run_causes("en-de.base", side("published"), side("here", stages=other))
+    (found,) = run_causes(["en-de.base"], side("published"), side("here", stages=other))
     assert found.first_output == "data/text/en-de"
     assert [(cause.stage, cause.kind) for cause in found.causes] == [
         ("download@en-de", "unknown"), (TRAIN, "parameter"),

@@ -6,7 +6,7 @@ code and of what it read and wrote; and by the circumstances, which have machine
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,15 +47,26 @@ class RunCauses:
     first_output: str | None
 
 
-def run_causes(run: str, published: Path, here: Path) -> RunCauses:
-    """What differs between a run there and here.
+def run_causes(runs: Iterable[str], published: Path, here: Path) -> Iterator[RunCauses]:
+    """What differs of each run between there and here.
 
     Raises:
         DataError: a lock or a file of circumstances is not what it should be.
         ScoreError: the published scores are not what they should be.
     """
-    task = scores.read(published / places.scores(run)).task
-    theirs, ours = (_stages(root, task, run) for root in (published, here))
+    locks = [Lock(root / places.LOCK) for root in (published, here)]
+    for run in runs:
+        task = scores.read(published / places.scores(run)).task
+        theirs, ours = (_stages(lock, task, run) for lock in locks)
+        yield _of_run(run, theirs, ours, [*_circumstances(run, published, here)])
+
+
+def _of_run(
+    run: str,
+    theirs: Mapping[str, Mapping[str, Any]],
+    ours: Mapping[str, Mapping[str, Any]],
+    of_training: Iterable[Cause],
+) -> RunCauses:
     causes: list[Cause] = []
     first: str | None = None
     for stage, entry in theirs.items():
@@ -64,7 +75,7 @@ def run_causes(run: str, published: Path, here: Path) -> RunCauses:
             continue
         found = [*_differences(stage, entry, held)]
         if stage == f"train@{run}":
-            found += _circumstances(run, published, here)
+            found += of_training
         changed = _changed(_outs(entry), _outs(held))
         if changed and first is None:
             first = changed[0]
@@ -75,9 +86,9 @@ def run_causes(run: str, published: Path, here: Path) -> RunCauses:
     return RunCauses(run=run, causes=tuple(causes), first_output=first)
 
 
-def _stages(root: Path, task: str, run: str) -> dict[str, Mapping[str, Any]]:
+def _stages(lock: Lock, task: str, run: str) -> dict[str, Mapping[str, Any]]:
     """What goes into a run, in the order of the graph."""
-    held = Lock(root / places.LOCK).stages
+    held = lock.stages
     names = [*(f"{stage}@{task}" for stage in OF_TASK), *(f"{stage}@{run}" for stage in OF_RUN)]
     return {name: held[name] for name in names if name in held}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -55,21 +55,19 @@ def cells(published: Path, here: Path) -> tuple[Cell, ...]:
         raise DataError(
             f"{published / places.SCORES}: no scores. Name a folder that make reproduction wrote."
         )
-    return tuple(
-        cell
-        for part in (*(_of_run(run, published, here) for run in runs), _of_models(published, here))
-        for cell in part
-    )
+    locks = [Lock(root / places.LOCK) for root in (published, here)]
+    of_runs = (_of_run(run, published, here, locks) for run in runs)
+    return tuple(cell for part in (*of_runs, _of_models(published, here)) for cell in part)
 
 
-def _of_run(run: str, published: Path, here: Path) -> Iterator[Cell]:
+def _of_run(run: str, published: Path, here: Path, locks: Sequence[Lock]) -> Iterator[Cell]:
     theirs = scores.read(published / places.scores(run))
     ours = if_there(scores.read, here / places.scores(run))
-    vocabulary = str(places.vocabulary(theirs.task))
+    vocabularies = {lock.out(str(places.vocabulary(theirs.task))) for lock in locks}
     why = ""
     if ours and _sentences(ours) != _sentences(theirs):
         why = "other sentences"
-    elif Lock(published / places.LOCK).out(vocabulary) != Lock(here / places.LOCK).out(vocabulary):
+    elif len(vocabularies) > 1:
         why = "another vocabulary"
     yield from _perplexity(run, published, here, why)
     for split, scored in theirs.splits.items():

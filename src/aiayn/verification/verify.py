@@ -55,7 +55,7 @@ def verify(reproduction: Path, here: Path) -> Verification:
         reproduction=str(reproduction),
         cells=compared,
         damage=damage(here, {*runs, *tasks}),
-        runs=tuple(run_causes(run, reproduction, here) for run in runs),
+        runs=tuple(run_causes(runs, reproduction, here)),
     )
 
 
