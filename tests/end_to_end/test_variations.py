@@ -52,7 +52,9 @@ def added(made: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str
         text = text.replace(line, line + more)
     scale.write_text(text)
     project.compose("scale=tiny")
-    return project, project.succeed("aiayn", "repro", "--jobs", "1")
+    outcome = project.run("aiayn", "repro", "--jobs", "1")
+    assert outcome.returncode == 0, outcome.stderr
+    return project, outcome.stderr
 
 
 def test_a_new_row_is_trained_and_nothing_else(added: tuple[Any, str]) -> None:
