@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,23 @@ def test_means_and_published_figures(
     assert texts["figures/confusion_polarity-0_one.csv"].splitlines()[1] == (
         "polarity-0.one,negative,negative,1"
     )
+
+
+def test_seeds_of_a_fold_count_by_their_mean(
+    config: Config, evidence: Callable[..., Evidence], tmp_path: Path
+) -> None:
+    lay(tmp_path, GIVEN)
+    again = {"polarity-0.one-s2": replace(config.runs["polarity-0.one"], seed=2)}
+    scores = {f"polarity-{fold}.one": scored(ACCURACY["one"][fold], fold) for fold in range(3)}
+    scores |= dict.fromkeys(again, scored(76.0, 0))
+    more = replace(config, runs={**config.runs, **again})
+    (row,) = (
+        row
+        for row in section(evidence(config=more, scores=scores)).tables[0].rows
+        if row.cells[0].text == "one"
+    )
+    # 73, 74, 78
+    assert [cell.text for cell in row.cells[2:4]] == ["3 of 10", "75.00"]
 
 
 def test_nothing_run_yet(config: Config, evidence: Callable[..., Evidence]) -> None:

@@ -84,22 +84,28 @@ def _tasks(config: Config, published: tuple[CrossValidated, ...]) -> dict[str, t
 def _models(
     config: Config, scored: Scored, tasks: Mapping[str, tuple[int, int]]
 ) -> dict[str, tuple[Folds, Folds]]:
-    """By model: its own folds, and the bag of words' on the same. `tasks` as of `_tasks`."""
-    ours: dict[str, tuple[dict[int, float], dict[int, float]]] = {}
+    """By model: its own folds, and the bag of words' on the same; a fold of several seeds counts by
+    their mean. `tasks` as of `_tasks`.
+    """
+    ours: dict[str, tuple[dict[int, list[float]], dict[int, list[float]]]] = {}
     for run, splits in scored.items():
         described = config.run(run)
         if described.task in tasks and places.TEST in splits:
             fold, held = tasks[described.task][0], splits[places.TEST].scores
             of_model, of_words = ours.setdefault(described.model, ({}, {}))
-            of_model[fold] = held["accuracy"].value
-            of_words[fold] = held["bag_of_words_accuracy"].value
+            of_model.setdefault(fold, []).append(held["accuracy"].value)
+            of_words.setdefault(fold, []).append(held["bag_of_words_accuracy"].value)
     if not ours:
         return {}
     of = next(iter(tasks.values()))[1]
     trained = max(len(config.task(name).text.train) for name in tasks)
+    mine_and_words = {
+        model: [{fold: statistics.mean(found) for fold, found in side.items()} for side in sides]
+        for model, sides in ours.items()
+    }
     return {
         model: (Folds(mine, of, 1 / trained), Folds(words, of, 1 / trained))
-        for model, (mine, words) in ours.items()
+        for model, (mine, words) in mine_and_words.items()
     }
 
 
