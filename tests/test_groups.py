@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 
 def test_a_file_is_a_group(request: pytest.FixtureRequest) -> None:
     """pytest-xdist tells by the name's end; with pytest 9.2 it lost that without a word."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        pytest.skip("one process has all tests")
+    if not request.config.getoption("loadgroup", default=False):
+        pytest.skip("tests are not spread over processes by their groups")
     assert request.node.nodeid.endswith(f"@{__file__}")

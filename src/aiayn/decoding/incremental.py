@@ -102,9 +102,11 @@ class Prefixes:
         rows_B1WS = origin_BW[:, None, :, None].expand(self.sees_B1WS.shape)
         self.sees_B1WS = self.sees_B1WS.gather(2, rows_B1WS)
 
-    def make_room(self, more: int) -> None:
-        """For so many positions, in the place of those that no prefix sees any more."""
+    def make_room(self, more: int, *, forgets: bool) -> None:
+        """For more positions; if it `forgets`, in place of those that no prefix sees any more."""
         is_seen_BS = (self.sees_B1WS == 0).any(dim=2)[:, 0]
+        if not forgets:
+            is_seen_BS = torch.ones_like(is_seen_BS)
         most = int(is_seen_BS.sum(dim=1).max())
         # a sentence of fewer keeps some that are not seen
         order_BS = torch.sort(
@@ -145,7 +147,7 @@ class IncrementalDecoder:
         return Prefixes(
             length=0,
             written=[
-                layer.empty(rows, (self.model.neighbourhood or ROOM) * beam)
+                layer.empty(rows, min(ROOM, self.model.neighbourhood or ROOM) * beam)
                 for layer in self.layers
             ],
             sees_B1WS=self.model.embedding.new_empty(rows, 1, beam, 0),
@@ -163,7 +165,7 @@ class IncrementalDecoder:
         r = self.model.neighbourhood
         place = beam * (prefixes.length % r) if r else prefixes.sees_B1WS.shape[3]
         if place + beam > prefixes.written[0].room:
-            prefixes.make_room(ROOM * beam)
+            prefixes.make_room(ROOM * beam, forgets=r is None)
             place = prefixes.sees_B1WS.shape[3]
         before_B1WS, after_B1WS = prefixes.sees_B1WS[..., :place], prefixes.sees_B1WS[..., place:]
         itself_B1WS = _added(torch.eye(beam, dtype=torch.bool, device=newest_BW.device))
