@@ -11,9 +11,16 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from aiayn.config import Model
-from aiayn.model.attention import attention, attention_weights
+from aiayn.model.attention import (
+    FUSED_FROM_WIDTH,
+    attention,
+    attention_weights,
+    quick_attention,
+)
+from aiayn.model.masks import may_attend_to_earlier
 from aiayn.model.transformer import Transformer
 
 VOCABULARY = 23
@@ -171,22 +178,36 @@ def test_sinusoids_grow_with_the_sentence(tiny: Row) -> None:
         assert model(tokens(1, 100), tokens(1, 90)).isfinite().all()
 
 
-def test_attention_is_equation_1(tiny: Row) -> None:
-    """The fused kernel against the formula, with a mask and with heads of other widths."""
-    layer = seeded(tiny(d_k=3, d_v=5)).encoder[0].self_attention
-    queries, attended = layer.queries_keys_values(torch.randn(2, 5, 16))
-    may_attend = torch.tensor([True, True, True, False, True])[None, None, None]
-    weights = attention_weights(queries, attended.keys_BHSK, may_attend)
+@pytest.mark.parametrize("d_k", [3, FUSED_FROM_WIDTH])
+@pytest.mark.parametrize("mask", ["none", "some", "causal"])
+def test_both_ways_to_attend_are_equation_1(d_k: int, mask: str) -> None:
+    """The formula and torch's kernel, whichever is taken; values have a width of their own."""
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (
+        torch.randn(2, 2, 5, width, generator=generator, requires_grad=True)
+        for width in (d_k, d_k, 5)
+    )
+    may_attend = {
+        "none": None,
+        "some": torch.tensor([True, True, True, False, True])[None, None, None],
+        "causal": may_attend_to_earlier(5),
+    }[mask]
+    weights = attention_weights(q, k, may_attend)
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 5))
-    assert (weights[..., 3] == 0).all()
-    for mask in (None, may_attend):
-        heads = attention(queries, attended.keys_BHSK, attended.values_BHSV, mask)
-        torch.testing.assert_close(
-            layer.w_o(heads.transpose(1, 2).flatten(2)),
-            layer.attend(queries, attended, may_attend=mask),
-            atol=1e-5,
-            rtol=1e-5,
-        )
+    if may_attend is not None:
+        assert (weights[(~may_attend).expand_as(weights)] == 0).all()
+
+    def with_gradients(heads: Tensor) -> tuple[Tensor, ...]:
+        return heads, *torch.autograd.grad(heads.square().sum(), (q, k, v))
+
+    expected = with_gradients(scaled_dot_product_attention(q, k, v, attn_mask=may_attend))
+    quick = (
+        quick_attention(q, k, v, is_causal=True)
+        if mask == "causal"
+        else quick_attention(q, k, v, may_attend)
+    )
+    for found in (quick, attention(q, k, v, may_attend)):
+        torch.testing.assert_close(with_gradients(found), expected, atol=1e-5, rtol=1e-5)
 
 
 def test_equation_1_by_hand() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import dpath
 import pytest
 import yaml
+from dvc.repo import Repo
 from dvc.utils.serialize import load_yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +45,38 @@ def test_params_are_parsed_once_and_again_when_they_change(
         assert not any(here.is_changed(name) for name in stages)
         here.close()
         assert parsed.count("params.yaml") == rate
+
+
+# of what DVC stands on
+@pytest.mark.filterwarnings("ignore:_NoneStep.value:DeprecationWarning")
+def test_equal_parameters_stand_in_the_lock_once_and_dvc_reads_them_as_ever(toy: Path) -> None:
+    rows = {name: {"N": 2, "adam": {"beta1": 0.9, "beta2": 0.98}} for name in "abc"}
+    (toy / "params.yaml").write_text(yaml.dump(rows, Dumper=yaml.CSafeDumper))
+    stages = {
+        f"train-{name}": {"cmd": f"touch {name}.txt", "params": [name], "outs": [f"{name}.txt"]}
+        for name in rows
+    }
+    (toy / "dvc.yaml").write_text(yaml.dump({"stages": stages}, Dumper=yaml.CSafeDumper))
+    here = Graph()
+    for name in stages:
+        assert here.is_changed(name)
+        assert here.begin(name)
+        (toy / f"{name[-1]}.txt").touch()
+        here.end(name)
+    here.close()
+    assert (toy / "dvc.lock").read_text().count("beta2") == 1
+    locked = yaml.load((toy / "dvc.lock").read_bytes(), yaml.CSafeLoader)["stages"]
+    assert {name: locked[f"train-{name}"]["params"]["params.yaml"] for name in rows} == {
+        name: {name: row} for name, row in rows.items()
+    }
+    with Repo() as repo:
+        assert not repo.status()
+    # one of the rows that share a place in the file is another from now on
+    rows["b"]["adam"] = {"beta1": 0.9, "beta2": 0.999}
+    (toy / "params.yaml").write_text(yaml.dump(rows, Dumper=yaml.CSafeDumper))
+    with Repo() as repo:
+        assert [stage.name for stage in repo.reproduce()] == ["train-b"]
+        assert not repo.status()
 
 
 NAMES = st.text("ab", min_size=1, max_size=2)

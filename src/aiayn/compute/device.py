@@ -146,8 +146,8 @@ def _set_up_cpu(d_model: int, precision: str) -> bool:
     rounds = _relative_error_of_products() > 16 * FLOAT32_EPSILON
     if rounds and not wants_bfloat16:
         torch.set_float32_matmul_precision("highest")
-    # the fused attention kernel's many small products are slow through oneDNN, and its backward
-    # pass is in bfloat16; plain ones are not
+    # the fused attention kernel's many small products are slow through oneDNN, and so is its
+    # backward pass in bfloat16; plain ones are not
     is_default = torch.get_float32_matmul_precision() == "highest"
     torch.backends.cuda.enable_flash_sdp(is_default)  # despite its name, for the CPU too
     return rounds and wants_bfloat16

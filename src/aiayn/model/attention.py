@@ -12,17 +12,21 @@ from torch.nn.functional import scaled_dot_product_attention
 from aiayn.compute.device import dtype_of_products
 from aiayn.model.masks import may_attend_to_earlier
 
+# a head's width: below it the fused kernel of a CPU takes longer to begin its products than to
+# compute them (docs/decisions/cpu-speed.md)
+FUSED_FROM_WIDTH = 32
+
 
 def attention(
     queries_BHTK: Tensor, keys_BHSK: Tensor, values_BHSV: Tensor, may_attend: Tensor | None = None
 ) -> Tensor:
     """Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V, shape (B, H, T, V).
 
-    The formula as the paper prints it. `MultiHeadAttention.attend` has torch's fused kernel compute
-    the same (a test compares).
+    The formula as the paper prints it.
 
     Args:
-        may_attend: bool, broadcastable to (B, H, T, S), True where attention is allowed.
+        may_attend: bool, broadcastable to (B, H, T, S), True where attention is allowed; every
+            query needs at least one True.
     Paper: section 3.2.1, equation 1.
     """
     return attention_weights(queries_BHTK, keys_BHSK, may_attend) @ values_BHSV
@@ -30,10 +34,37 @@ def attention(
 
 def attention_weights(queries_BHTK: Tensor, keys_BHSK: Tensor, may_attend: Tensor | None) -> Tensor:
     """softmax(Q K^T / sqrt(d_k)), shape (B, H, T, S): who attends to whom, and how much."""
-    scores_BHTS = queries_BHTK @ keys_BHSK.transpose(2, 3) / queries_BHTK.shape[-1] ** 0.5
+    # the queries are divided because they are fewer than the scores
+    scores_BHTS = queries_BHTK / queries_BHTK.shape[-1] ** 0.5 @ keys_BHSK.transpose(2, 3)
     if may_attend is not None:
-        scores_BHTS = scores_BHTS.masked_fill(~may_attend, float("-inf"))
+        scores_BHTS += torch.where(may_attend, 0.0, float("-inf"))
     return torch.softmax(scores_BHTS, dim=-1)
+
+
+def quick_attention(
+    queries_BHTK: Tensor,
+    keys_BHSK: Tensor,
+    values_BHSV: Tensor,
+    may_attend: Tensor | None = None,
+    *,
+    is_causal: bool = False,
+) -> Tensor:
+    """What `attention` computes, by torch's fused kernel where that is faster.
+
+    Args:
+        is_causal: position t sees positions up to t (T must equal S).
+    """
+    is_fused = not queries_BHTK.is_cpu or (
+        torch.backends.cuda.flash_sdp_enabled()  # despite its name, for the CPU too
+        and queries_BHTK.shape[-1] >= FUSED_FROM_WIDTH
+    )
+    if is_fused:
+        return scaled_dot_product_attention(
+            queries_BHTK, keys_BHSK, values_BHSV, attn_mask=may_attend, is_causal=is_causal
+        )
+    if is_causal:
+        may_attend = may_attend_to_earlier(queries_BHTK.shape[2])
+    return attention(queries_BHTK, keys_BHSK, values_BHSV, may_attend)
 
 
 @dataclass
@@ -125,11 +156,11 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, T, D).
         """
-        heads_BHTV = scaled_dot_product_attention(
+        heads_BHTV = quick_attention(
             queries_BHTK,
             attended.keys_BHSK,
             attended.values_BHSV,
-            attn_mask=may_attend,
+            may_attend,
             is_causal=is_causal,
         )
         out: Tensor = self.w_o(heads_BHTV.transpose(1, 2).flatten(2))

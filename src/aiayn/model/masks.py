@@ -25,7 +25,7 @@ def may_attend_to_real(is_real_BS: Tensor) -> Tensor:
 def may_attend_to_earlier(length: int) -> Tensor:
     """Position t may attend to positions up to and including t; shape (T, T).
 
-    The subsequent mask of section 3.1. Training asks the attention kernel for it by name
-    (`is_causal`); this tensor is for pictures and checks.
+    The subsequent mask of section 3.1. torch's fused kernel is asked for it by name (`is_causal`)
+    and makes no such tensor.
     """
     return torch.ones(length, length, dtype=torch.bool).tril()

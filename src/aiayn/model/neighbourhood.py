@@ -10,9 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torch.nn.functional import scaled_dot_product_attention
 
-from aiayn.model.attention import KeysValues, MultiHeadAttention
+from aiayn.model.attention import KeysValues, MultiHeadAttention, quick_attention
 
 
 class NeighbourhoodAttention(MultiHeadAttention):
@@ -64,11 +63,11 @@ class NeighbourhoodAttention(MultiHeadAttention):
         place_RX = self._offsets(2 * r - 1, r, queries_BHTK.device)
         near_RX = (place_RX >= 0) & (place_RX < r)
         sees_BGRX = is_there_BGX[:, :, None] & near_RX | (place_RX == before)
-        heads_AHRV = scaled_dot_product_attention(
+        heads_AHRV = quick_attention(
             queries_BHGRK.transpose(1, 2).flatten(0, 1),
             keys_BHGKX.transpose(1, 2).flatten(0, 1).transpose(2, 3),
             values_BHGVX.transpose(1, 2).flatten(0, 1).transpose(2, 3),
-            attn_mask=sees_BGRX.expand(rows, -1, -1, -1).flatten(0, 1)[:, None],
+            sees_BGRX.expand(rows, -1, -1, -1).flatten(0, 1)[:, None],
         )
         heads_BTD = heads_AHRV.transpose(1, 2).flatten(2).view(rows, length + fill, -1)[:, :length]
         out: Tensor = self.w_o(heads_BTD)
