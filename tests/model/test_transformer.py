@@ -16,6 +16,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from aiayn.config import Model
 from aiayn.model.attention import (
     FUSED_FROM_WIDTH,
+    SOFTMAX_FROM_LENGTH,
     attention,
     attention_weights,
     quick_attention,
@@ -179,21 +180,22 @@ def test_sinusoids_grow_with_the_sentence(tiny: Row) -> None:
 
 
 @pytest.mark.parametrize("d_k", [3, FUSED_FROM_WIDTH])
+@pytest.mark.parametrize("length", [5, SOFTMAX_FROM_LENGTH, 21])
 @pytest.mark.parametrize("mask", ["none", "some", "causal"])
-def test_both_ways_to_attend_are_equation_1(d_k: int, mask: str) -> None:
+def test_both_ways_to_attend_are_equation_1(d_k: int, length: int, mask: str) -> None:
     """The formula and torch's kernel, whichever is taken; values have a width of their own."""
     generator = torch.Generator().manual_seed(0)
     q, k, v = (
-        torch.randn(2, 2, 5, width, generator=generator, requires_grad=True)
+        torch.randn(2, 2, length, width, generator=generator, requires_grad=True)
         for width in (d_k, d_k, 5)
     )
     may_attend = {
         "none": None,
-        "some": torch.tensor([True, True, True, False, True])[None, None, None],
-        "causal": may_attend_to_earlier(5),
+        "some": torch.arange(length)[None, None, None] != 3,
+        "causal": may_attend_to_earlier(length),
     }[mask]
     weights = attention_weights(q, k, may_attend)
-    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 5))
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, length))
     if may_attend is not None:
         assert (weights[(~may_attend).expand_as(weights)] == 0).all()
 

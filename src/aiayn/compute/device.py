@@ -80,6 +80,12 @@ def dtype_of_products(weight: torch.Tensor) -> torch.dtype:
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
 
 
+def is_fused_attention_quick() -> bool:
+    """Whether a CPU, set up as it is, computes torch's fused attention quickly."""
+    found: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
+    return found  # despite its name, the CPU's kernel heeds it too
+
+
 def open_device(
     device: str, precision: str, *, d_model: int, threads: int | None = None, local_rank: int = 0
 ) -> Device:
@@ -149,7 +155,7 @@ def _set_up_cpu(d_model: int, precision: str) -> bool:
     # the fused attention kernel's many small products are slow through oneDNN, and so is its
     # backward pass in bfloat16; plain ones are not
     is_default = torch.get_float32_matmul_precision() == "highest"
-    torch.backends.cuda.enable_flash_sdp(is_default)  # despite its name, for the CPU too
+    torch.backends.cuda.enable_flash_sdp(is_default)
     return rounds and wants_bfloat16
 
 

@@ -9,12 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
-from aiayn.compute.device import dtype_of_products
+from aiayn.compute.device import dtype_of_products, is_fused_attention_quick
 from aiayn.model.masks import may_attend_to_earlier
 
-# a head's width: below it the fused kernel of a CPU takes longer to begin its products than to
-# compute them (docs/decisions/cpu-speed.md)
-FUSED_FROM_WIDTH = 32
+# on a CPU (docs/decisions/cpu-speed.md): in narrower heads the fused kernel takes longer to begin
+# its products than to compute them, and a softmax over shorter rows goes number by number
+FUSED_FROM_WIDTH = 64
+SOFTMAX_FROM_LENGTH = 16
 
 
 def attention(
@@ -54,16 +55,23 @@ def quick_attention(
     Args:
         is_causal: position t sees positions up to t (T must equal S).
     """
-    is_fused = not queries_BHTK.is_cpu or (
-        torch.backends.cuda.flash_sdp_enabled()  # despite its name, for the CPU too
-        and queries_BHTK.shape[-1] >= FUSED_FROM_WIDTH
-    )
-    if is_fused:
+    if not queries_BHTK.is_cpu or (
+        is_fused_attention_quick() and queries_BHTK.shape[-1] >= FUSED_FROM_WIDTH
+    ):
         return scaled_dot_product_attention(
             queries_BHTK, keys_BHSK, values_BHSV, attn_mask=may_attend, is_causal=is_causal
         )
+    length = keys_BHSK.shape[2]
     if is_causal:
-        may_attend = may_attend_to_earlier(queries_BHTK.shape[2])
+        may_attend = may_attend_to_earlier(length)
+    missing = SOFTMAX_FROM_LENGTH - length
+    if missing > 0:  # positions that nobody may attend to
+        keys_BHSK, values_BHSV = (
+            functional.pad(x, (0, 0, 0, missing)) for x in (keys_BHSK, values_BHSV)
+        )
+        if may_attend is None:
+            may_attend = torch.ones(1, length, dtype=torch.bool)
+        may_attend = functional.pad(may_attend, (0, missing))
     return attention(queries_BHTK, keys_BHSK, values_BHSV, may_attend)
 
 
