@@ -21,7 +21,7 @@ from aiayn.repro.graph import Graph
 from aiayn.repro.schedule import Schedule
 
 TICK_SECONDS = 0.1
-LOCK_SECONDS = 30.0  # between two writings of dvc.lock, which cost a second each
+LOCK_SECONDS = 60.0  # between two writings of dvc.lock, which cost a second each
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
