@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aiayn.config import Model
 from aiayn.model.transformer import Transformer
 from aiayn.profiling.counting import count_with_fvcore
-from aiayn.profiling.models import ForwardFlops, profile_model
+from aiayn.profiling.models import ForwardFlops, count, count_layers, profile_model
 
 
 @pytest.mark.slow
@@ -88,3 +88,13 @@ def test_within_a_neighbourhood_scores_grow_with_the_length_alone(
 def test_the_profile_follows_the_row(tiny: Callable[..., Model], N: int, d_ff: int) -> None:
     profile = profile_model(tiny(N=N, d_ff=d_ff), 50, 7, 16)
     assert profile.pair_flops.forward == ForwardFlops.of(tiny(N=N, d_ff=d_ff), 50).pair(7, 7)
+
+
+@pytest.mark.parametrize("labels", [0, 3])
+@pytest.mark.parametrize("columns", [{}, {"neighbourhood": 4}, {"positions": "learned"}])
+def test_a_layer_counts_as_the_second_did(
+    tiny: Callable[..., Model], columns: dict[str, object], labels: int
+) -> None:
+    for layers in (1, 2, 4):
+        model = tiny(N=layers, P_drop=0.0, **columns)
+        assert count_layers(model, 50, 7, 16, labels) == count(model, 50, 7, 16, labels)

@@ -86,6 +86,23 @@ class ForwardFlops:
         return computed_scores(length, self.neighbourhood)
 
 
+@dataclass(frozen=True)
+class CountedFlops:
+    """FLOPs of one input: forward by fvcore and by torch, and of a training step by torch."""
+
+    fvcore: int
+    torch: int
+    trained: int
+
+    def plus(self, layers: int, deeper: CountedFlops) -> CountedFlops:
+        """With so many layers more, each of which adds what `deeper` has more than this."""
+        return CountedFlops(
+            self.fvcore + layers * (deeper.fvcore - self.fvcore),
+            self.torch + layers * (deeper.torch - self.torch),
+            self.trained + layers * (deeper.trained - self.trained),
+        )
+
+
 def profile_models(config: Config) -> ModelsProfile:
     """Every run's model at its task's vocabulary, and every row of the paper's table 3.
 
@@ -133,19 +150,14 @@ def profile_model(
     Raises:
         ProfileError: fvcore, torch's counter and the closed formula are not equal.
     """
-    built = on_meta(model, vocabulary, table_length, labels).eval()
-    with torch.device("meta"):
-        pieces = torch.zeros(1, length, dtype=torch.long)
-    given = (pieces,) if labels else (pieces, pieces)
+    built = on_meta(model, vocabulary, table_length, labels)
     formula = ForwardFlops.of(model, vocabulary, labels)
-    fvcores = sum(count_with_fvcore(built, *given).values())
-    torchs, trained = count_with_torch(lambda: built(*given), backward=True)
+    counted = count_layers(model, vocabulary, length, table_length, labels)
     forward = formula.pair(length, 1 if labels else length)
-    if not (fvcores == torchs == forward and trained == TRAINING_TO_FORWARD * forward):
+    if counted != CountedFlops(forward, forward, TRAINING_TO_FORWARD * forward):
         raise ProfileError(
-            f"{model} over {vocabulary:,} pieces: fvcore counts {fvcores:,} FLOPs forward, torch "
-            f"{torchs:,} and {trained:,} in training, the closed formula {forward:,}. Mend what is "
-            "wrong in src/aiayn/profiling/."
+            f"{model} over {vocabulary:,} pieces: {counted}, the closed formula {forward:,}. Mend "
+            "what is wrong in src/aiayn/profiling/."
         )
     per_piece = formula.per_piece(length)
     return ModelCost(
@@ -156,5 +168,30 @@ def profile_model(
             source=TRAINING_TO_FORWARD * per_piece.source,
             target=TRAINING_TO_FORWARD * per_piece.target,
         ),
-        pair_flops=PairFlops(forward=torchs, training=trained),
+        pair_flops=PairFlops(forward=counted.torch, training=counted.trained),
     )
+
+
+def count_layers(
+    model: Model, vocabulary: int, length: int, table_length: int, labels: int = 0
+) -> CountedFlops:
+    """What `count` finds, of a model whose layers are all alike: the second is counted once and
+    stands for those after it. Arguments as of `profile_model`."""
+    first, *second = (
+        count(replace(model, N=layers), vocabulary, length, table_length, labels)
+        for layers in range(1, min(model.N, 2) + 1)
+    )
+    return first.plus(model.N - 1, second[0]) if second else first
+
+
+@cache
+def count(
+    model: Model, vocabulary: int, length: int, table_length: int, labels: int = 0
+) -> CountedFlops:
+    """FLOPs of a model, every layer counted. Arguments as of `profile_model`."""
+    built = on_meta(model, vocabulary, table_length, labels).eval()
+    with torch.device("meta"):
+        pieces = torch.zeros(1, length, dtype=torch.long)
+    given = (pieces,) if labels else (pieces, pieces)
+    fvcores = sum(count_with_fvcore(built, *given).values())
+    return CountedFlops(fvcores, *count_with_torch(lambda: built(*given), backward=True))
