@@ -90,6 +90,7 @@ def test_the_profile_follows_the_row(tiny: Callable[..., Model], N: int, d_ff: i
     assert profile.pair_flops.forward == ForwardFlops.of(tiny(N=N, d_ff=d_ff), 50).pair(7, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [0, 3])
 @pytest.mark.parametrize("columns", [{}, {"neighbourhood": 4}, {"positions": "learned"}])
 def test_a_layer_counts_as_the_second_did(
