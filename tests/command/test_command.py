@@ -128,6 +128,7 @@ def test_a_run_that_is_not_tested_translates_with_its_last_checkpoint(
     assert capsys.readouterr().out.splitlines() == by_weights[WEIGHTS[5]]
 
 
+@pytest.mark.slow
 def test_a_parse_is_a_tree_over_the_words_of_the_input(project: Path, capsys: Said) -> None:
     main(["parse", PARSER, "A dog ( here ) sleeps .", "", "Two men"])
     first, second, third = capsys.readouterr().out.split("\n")[:3]
@@ -245,6 +246,7 @@ def test_what_is_wrong_is_one_clear_line(
     assert "\n" not in str(caught.value.code)
 
 
+@pytest.mark.slow
 def test_a_label_and_how_likely_each_is(project: Path, tmp_path: Path, capsys: Said) -> None:
     out = tmp_path / "attention.svg"
     main(["classify", CLASSIFIER, SENTENCES[0], "", "sun " * 3000, "--attention", str(out)])

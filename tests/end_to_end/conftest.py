@@ -190,6 +190,12 @@ class Project:
         assert outcome.returncode == 0, f"{command}:\n{outcome.stdout}\n{outcome.stderr}"
         return outcome.stdout
 
+    @staticmethod
+    def ran(printed: str) -> list[str]:
+        """The stages that `dvc repro` says it ran, or would have run."""
+        lines = printed.splitlines()
+        return [line.split("'")[1] for line in lines if line.startswith("Running stage")]
+
     def stage(self, name: str, item: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a stage's script with what dvc.yaml gives it, in a fork of a process that has
         imported torch before."""

@@ -26,12 +26,6 @@ REACHED = {
 }  # fmt: skip
 
 
-def ran(printed: str) -> list[str]:
-    """The stages that `dvc repro` ran, or would have run."""
-    lines = printed.splitlines()
-    return [line.split("'")[1] for line in lines if line.startswith("Running stage")]
-
-
 def done(printed: str) -> list[str]:
     """The stages that `aiayn repro` ran."""
     return [line.partition(": ")[0] for line in printed.splitlines() if ": done in " in line]
@@ -90,15 +84,15 @@ def test_one_rows_parameter_trains_that_row_and_back_again_none(added: tuple[Any
     project, _ = added
     project.compose("scale=tiny", "models.wide.P_drop=0.2")
     # a dry run does not look beyond stages whose outputs it cannot know
-    planned = set(ran(project.succeed("dvc", "repro", "--dry")))
+    planned = set(project.ran(project.succeed("dvc", "repro", "--dry")))
     assert {f"train@{RUN}"} <= planned <= REACHED
-    assert ran(project.succeed("dvc", "repro", f"train@{RUN}")) == [f"train@{RUN}"]
+    assert project.ran(project.succeed("dvc", "repro", f"train@{RUN}")) == [f"train@{RUN}"]
     (project.root / "conf/scale/other.yaml").write_text(OTHER)
     project.compose("scale=other")
     data = [f"{stage}@en-de" for stage in ("download", "train_bpe", "encode")]
-    assert ran(project.succeed("dvc", "repro", data[-1])) == data
+    assert project.ran(project.succeed("dvc", "repro", data[-1])) == data
     project.compose("scale=tiny")
     printed = project.succeed("dvc", "repro")
-    assert ran(printed) == []
+    assert project.ran(printed) == []
     for stage in (*data, f"train@{RUN}"):
         assert f"Stage '{stage}' is cached - skipping run" in printed

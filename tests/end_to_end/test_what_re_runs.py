@@ -27,8 +27,7 @@ def finished(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def stages_to_run(project: Any) -> set[str]:
     """Names of the stages that `dvc repro` would run, without their task or run."""
-    lines = project.succeed("dvc", "repro", "--dry").splitlines()
-    named = [line.split("'")[1] for line in lines if line.startswith("Running stage")]
+    named = project.ran(project.succeed("dvc", "repro", "--dry"))
     return {name.partition("@")[0] for name in named}
 
 

@@ -94,6 +94,7 @@ def test_symbols_of_the_target_are_one_piece_each(text: Path, tmp_path: Path) ->
     assert bpe.decode(bpe.encode(lines)) == lines
 
 
+@pytest.mark.slow
 def test_real_text_survives(multi30k: tuple[list[str], list[str]], multi30k_bpe: Bpe) -> None:
     for lines in multi30k:
         assert multi30k_bpe.decode(multi30k_bpe.encode(lines)) == lines
