@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -37,19 +37,22 @@ def random_model(row: Model, seed: int, *, vocabulary: int = VOCABULARY) -> Tran
     return model
 
 
-def log_probabilities(model: Transformer, source: list[int], pieces: list[int]) -> torch.Tensor:
-    """log P of every next piece after each prefix, by the model's parallel path; (T + 1, V)."""
+def log_probabilities(model: Transformer, source: list[int], *every: Sequence[int]) -> torch.Tensor:
+    """log P of every next piece after each prefix of n texts of T pieces each, by the model's
+    parallel path; (n, T + 1, V)."""
     with torch.no_grad():
-        logits = model(torch.tensor([source]), torch.tensor([[START, *pieces]]))[0]
-    logits[:, [PAD, START]] = float("-inf")
+        target = torch.tensor([[START, *pieces] for pieces in every])
+        logits = model(torch.tensor([source] * len(every)), target)
+    logits[..., [PAD, START]] = float("-inf")
     return logits.log_softmax(-1)
 
 
 def exhaustive(model: Transformer, source: list[int], decoding: Decoding) -> Hypothesis:
     best = Hypothesis([], float("-inf"))
     for length in range(len(source) - 1 + decoding.extra_length + 1):
-        for pieces in itertools.product(WORDS, repeat=length):
-            table = log_probabilities(model, source, list(pieces))
+        every = [*itertools.product(WORDS, repeat=length)]
+        tables = log_probabilities(model, source, *every)
+        for pieces, table in zip(every, tables, strict=True):
             total = sum(table[t, piece].item() for t, piece in enumerate((*pieces, END)))
             score = total / length_penalty(length + 1, decoding.alpha)
             best = max(best, Hypothesis(list(pieces), score), key=lambda h: h.score)
@@ -80,7 +83,7 @@ def test_a_beam_of_one_is_greedy(tiny: Row) -> None:
         source = [4, 5, 6, END]
         pieces: list[int] = []
         while len(pieces) <= 13:
-            piece = int(log_probabilities(model, source, pieces)[-1].argmax())
+            piece = int(log_probabilities(model, source, pieces)[0, -1].argmax())
             if piece == END:
                 ended += 1
                 break
@@ -95,10 +98,11 @@ def ended(model: Transformer, source: list[int], decoding: Decoding) -> list[Hyp
     beam: list[tuple[float, list[int]]] = [(0.0, [])]
     limit = len(source) - 1 + decoding.extra_length
     for length in range(1, limit + 2):
+        tables = log_probabilities(model, source, *(pieces for _, pieces in beam))
         every = [
             (total + float(log_p), [*pieces, piece])
-            for total, pieces in beam
-            for piece, log_p in enumerate(log_probabilities(model, source, pieces)[-1])
+            for (total, pieces), table in zip(beam, tables, strict=True)
+            for piece, log_p in enumerate(table[-1])
             if piece not in (PAD, START) and (length <= limit or piece == END)
         ]
         every.sort(key=lambda extended: -extended[0])
@@ -193,7 +197,7 @@ def test_the_score_is_that_of_the_parallel_path(tiny: Row) -> None:
     for source, found in zip(
         sources(10), beam_search(model, sources(10), decoding, CPU), strict=True
     ):
-        table = log_probabilities(model, source, found.pieces)
+        (table,) = log_probabilities(model, source, found.pieces)
         total = sum(table[t, piece].item() for t, piece in enumerate((*found.pieces, END)))
         wanted = total / length_penalty(len(found.pieces) + 1, decoding.alpha)
         assert found.score == pytest.approx(wanted, abs=1e-4)

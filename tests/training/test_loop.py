@@ -103,12 +103,12 @@ def test_terminated_at_any_step_and_resumed(make_trainer: Make, tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_kill_9_at_ten_random_moments(train_together: Together, tmp_path: Path) -> None:
+def test_kill_9_at_five_random_moments(train_together: Together, tmp_path: Path) -> None:
     """After a step, or while something is being written: by the count, so that no clock decides."""
     columns = {"steps": 120}
     assert train_together(tmp_path / "whole", columns=columns) == [(0, ANY)]
     moments, starts = random.Random(0), 0
-    while starts < 10:
+    while starts < 5:
         kill, at = "os.kill(os.getpid(), signal.SIGKILL)", moments.randint(1, 12)
         event = {
             "on_step": f"if trainer.step_number % 13 == {at}: {kill}",
@@ -119,7 +119,7 @@ def test_kill_9_at_ten_random_moments(train_together: Together, tmp_path: Path) 
         assert ended[0][0] == -signal.SIGKILL
         starts += 1
     assert train_together(tmp_path / "parts", columns=columns) == [(0, ANY)]
-    assert load_tensors(places.resume(tmp_path / "parts"))[1]["extra"]["starts"] > 5
+    assert load_tensors(places.resume(tmp_path / "parts"))[1]["extra"]["starts"] > 2
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 
 
