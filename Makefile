@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# set in many containers: every process, each stage's too, would compile all our modules anew
+unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
 .PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params code lock sync ui bench kills slurm clean
