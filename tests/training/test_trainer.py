@@ -100,7 +100,7 @@ def test_fingerprint(make_trainer: Make) -> None:
         lambda patch: patch.setattr(np, "__version__", "1.26.0"),
         lambda patch: patch.setattr(torch, "get_float32_matmul_precision", lambda: "medium"),
         lambda patch: patch.setattr("aiayn.compute.device.cpu_name", lambda: "another CPU"),
-        lambda patch: patch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "VSX"),
+        lambda patch: patch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "another"),
         lambda patch: patch.setattr(torch, "get_num_threads", lambda: 77),
     ],
     ids=["torch", "numpy", "products", "CPU", "instructions", "threads"],
