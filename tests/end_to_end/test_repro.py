@@ -10,8 +10,6 @@ from typing import Any
 import yaml
 from mlflow import MlflowClient
 
-# of MLflow's tables: SQLAlchemy 2.1 will do away with something that they use
-
 RUN, ROW = "en-de.base", "en-de.C_ff1024"
 ITEMS = ("", "en-de", RUN, ROW)
 
@@ -102,13 +100,14 @@ def test_again_runs_nothing(made: Any) -> None:
 
 
 def test_a_forced_experiment_one_stage_after_the_other_gives_the_same_bytes(made: Any) -> None:
-    """Up to the scores; of the rest only what hangs on times and hosts then runs again."""
+    """One run up to its score; of the rest only what hangs on times and hosts then runs again."""
     before = locked_outputs(made.root)
     assert len(before) >= 10
-    targets = (f"score@{RUN}", f"score@{ROW}", "compare")
-    forced = made.succeed("dvc", "exp", "run", "--force", "-S", "scale=tiny", *targets)
-    unforced = {"illustrate", "profile_layers", "profile_models", "report", "track"}
-    assert {*made.ran(forced)} == {*stages(made.root)} - unforced
+    forced = made.succeed("dvc", "exp", "run", "--force", "-S", "scale=tiny", f"score@{RUN}")
+    assert made.ran(forced) == [
+        *(f"{stage}@en-de" for stage in ("download", "train_bpe", "encode")),
+        *(f"{stage}@{RUN}" for stage in ("train", "average", "decode", "score")),
+    ]
     assert {*made.ran(made.succeed("dvc", "repro"))} == {"report", "track"}
     assert locked_outputs(made.root) == before
     assert len(graph_runs(made.root)) == 2

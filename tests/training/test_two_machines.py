@@ -1,4 +1,5 @@
-"""Two machines of a process each, as torchrun joins them by a rendezvous; here both are this one."""
+"""Two machines of a process each, as torchrun joins them by a rendezvous, one of which dies; here both
+are this one."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from aiayn.records import places
 TESTS = Path(__file__).resolve().parents[1]
 STEPS, SAVED, KILLED = 30, 10, 15
 
-# a small training; told to, the second machine dies after a step: torchrun's agent and what it started
+# a small training; the second machine dies after a step: torchrun's agent and what it started
 TRAIN = f"""
 import importlib.util, os, signal, sys
 from dataclasses import replace
@@ -48,7 +49,7 @@ def main():
         step = trainer.step
         def dying_step():
             step()
-            if "dies" in sys.argv and trainer.step_number == {KILLED} and processes.rank == 1:
+            if trainer.step_number == {KILLED} and processes.rank == 1:
                 os.kill(os.getppid(), signal.SIGKILL)
                 os.kill(os.getpid(), signal.SIGKILL)
         trainer.step = dying_step
@@ -61,19 +62,19 @@ End = tuple[int, str]
 
 
 @pytest.fixture
-def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[End]]:
-    """Train on both machines; how the agent of each ended, and what was said there."""
+def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[End]]:
+    """Train on both machines until one dies; how the agent of each ended, and what it said."""
     (tmp_path / "train.py").write_text(TRAIN)
     monkeypatch.chdir(tmp_path)
 
-    def train(*arguments: str) -> list[End]:
+    def train() -> list[End]:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         agents = [
             subprocess.Popen(
                 [sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=1",
                  "--max-restarts=0", "--rdzv-backend=c10d", f"--rdzv-endpoint=127.0.0.1:{port}",
-                 "train.py", *arguments],
+                 "train.py"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             )
             for _ in range(2)
@@ -87,28 +88,25 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[
     return train
 
 
-def made() -> dict[str, str]:
+def made(scratch: str) -> dict[str, str]:
     """Digest of each checkpoint."""
-    files = places.saved_checkpoints(Path("scratch"))
+    files = places.saved_checkpoints(Path(scratch))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 @pytest.mark.slow
-def test_a_machine_dies_and_both_go_on_with_the_same_bits(both: Callable[..., list[End]]) -> None:
+def test_what_two_machines_leave_goes_on_with_the_same_bits(
+    both: Callable[[], list[End]], train_together: Callable[..., list[End]], tmp_path: Path
+) -> None:
+    columns = {"steps": STEPS, "checkpoint_steps": SAVED}
     ends = both()
-    assert [code for code, _ in ends] == [0, 0], ends
-    whole = made()
-    assert [*whole] == ["step-0000020.safetensors", "step-0000030.safetensors"]
-    for file in Path("scratch").iterdir():
-        file.unlink()
-    ends = both("dies")
     (left,) = (said for code, said in ends if code == 1)
     assert sorted(code for code, _ in ends) == [-9, 1]
     (said,) = (line for line in left.splitlines() if line.startswith("TrainingError: "))
     assert " 0 of 2 lost another one, which tells why where it ended (" in said
-    assert [path.name for path in places.saved_checkpoints(Path("scratch"))] == [
-        "step-0000010.safetensors"
-    ]
-    ends = both()
-    assert [code for code, _ in ends] == [0, 0], ends
-    assert made() == whole
+    assert [*made("scratch")] == ["step-0000010.safetensors"]
+    for scratch in ("scratch", "never_killed"):
+        ends = train_together(tmp_path / scratch, 2, columns=columns)
+        assert [code for code, _ in ends] == [0, 0], ends
+    assert [*made("scratch")] == ["step-0000020.safetensors", "step-0000030.safetensors"]
+    assert made("scratch") == made("never_killed")
