@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -59,7 +60,7 @@ def reproduction(tmp_path: Path) -> Path:
     data = {"path": "data/text/en-de", "md5": "7" * 32 + ".dir", "size": 99, "nfiles": 7}
     weights = {"path": "models/en-de.base/checkpoints", "md5": "8" * 32 + ".dir", "size": 5}
     history = put("history/en-de.base.csv", "step\n10\n")
-    stages = {
+    stages: dict[str, dict[str, Any]] = {
         "download@en-de": {
             "cmd": "python pipeline/download.py en-de",
             "deps": [{"path": "code/download", "md5": "1" * 32 + ".dir"}],
@@ -82,10 +83,20 @@ def reproduction(tmp_path: Path) -> Path:
             "outs": [put("scores/en-de.base.json", json.dumps(SCORES))],
         },
     }
+    # of another scale, which ran in the same clone before
+    stages["download@who-acts"] = {
+        **stages["download@en-de"], "outs": [{**data, "path": "data/text/who-acts"}],
+    }  # fmt: skip
+    stages["train@who-acts.classifier"] = stages["train@en-de.base"]
     put(
         "params.yaml",
         yaml.dump(
-            {"scale": "toy", "catalogue": catalogue, "tasks": {"en-de": {"text": text}}},
+            {
+                "scale": "toy",
+                "catalogue": catalogue,
+                "tasks": {"en-de": {"text": text}},
+                "runs": {"en-de.base": {"task": "en-de"}},
+            },
             Dumper=yaml.CSafeDumper,
         ),
     )

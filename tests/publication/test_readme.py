@@ -19,6 +19,7 @@ def test_what_was_run_on_which_data_with_which_result(reproduction: Path) -> Non
     source = "https://example.org/a_corpus/train.en.gz"
     assert f"| {source} | en-de | research only | sha256:{'a' * 64} |\n" in page
     assert "example.org/other" not in page  # of a language that the task does not read
+    assert "who-acts" not in page
     assert "| made by the project itself | en-de | MIT |  |\n" in page
     assert f"| data/text/en-de | en-de |  | md5:{'7' * 32}.dir |\n" in page
 

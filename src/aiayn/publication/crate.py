@@ -23,10 +23,10 @@ from rocrate.rocrate import ROCrate
 from aiayn.config import PARAMS, read_yaml
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
+from aiayn.publication.folder import stages
 from aiayn.publication.materials import Materials, corpora_of, downloads_of, reference
 from aiayn.records import circumstances, places
 from aiayn.records.circumstances import TrainCircumstances
-from aiayn.records.lock import Lock
 
 METADATA = "ro-crate-metadata.json"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
@@ -72,13 +72,12 @@ class _Crate:
 
     def content(self) -> Mapping[str, Any]:
         """All of it, as JSON-LD."""
-        lock = Lock(self._folder / places.LOCK)
         self._name(MIT, "CreativeWork", name="MIT License", identifier=MIT)
         self._name(PYTHON, "ComputerLanguage", name="Python", url=PYTHON)
         for name in ALONGSIDE:
             if (self._folder / name).is_file():
                 self._materials.file(name)
-        actions = [self._action(name, entry) for name, entry in lock.stages.items()]
+        actions = [self._action(name, entry) for name, entry in stages(self._folder).items()]
         if not self._ended:
             raise DataError(
                 f"{self._folder}: no training of dvc.lock has its circumstances here. Publish it "

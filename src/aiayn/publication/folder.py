@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from aiayn.config import PARAMS, read_yaml
 from aiayn.records import circumstances, comparison, places, scores
 from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.json_files import if_there
+from aiayn.records.lock import Lock
 from aiayn.records.scores import Score
 
 
@@ -25,6 +28,20 @@ class Result:
     measure: str
     value: str
     interval: str
+
+
+def stages(folder: Path) -> dict[str, Any]:
+    """What dvc.lock records of the tasks and runs in params.yaml, and of the graph's single stages.
+
+    The lock of a clone in which another scale ran before has that one's stages too.
+
+    Raises:
+        ConfigError, DataError: params.yaml or dvc.lock is damaged.
+    """
+    params = read_yaml((folder / PARAMS).read_bytes())
+    items = {"", *(params.get("tasks") or {}), *(params.get("runs") or {})}
+    locked = Lock(folder / places.LOCK).stages
+    return {name: entry for name, entry in locked.items() if name.partition("@")[2] in items}
 
 
 def trainings(folder: Path) -> list[TrainCircumstances]:

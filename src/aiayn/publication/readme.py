@@ -18,12 +18,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from aiayn.config import PARAMS, read_yaml
 from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
-from aiayn.publication.folder import results, trainings, verdicts
+from aiayn.publication.folder import results, stages, trainings, verdicts
 from aiayn.publication.materials import corpora_of, downloads_of
 from aiayn.records import places
 from aiayn.records.circumstances import TrainCircumstances
 from aiayn.records.host import UNKNOWN_COMMIT
-from aiayn.records.lock import Lock
 from aiayn.report.parts.tables import Cell, Row, Table, markdown
 
 OWN = "made by the project itself"
@@ -119,7 +118,7 @@ def _data(folder: Path) -> Table:
     headings = ("Text", "Tasks", "On these terms", "Checksum")
     sources: dict[tuple[str, str, str], list[str]] = {}
     texts = []
-    for name, entry in sorted(Lock(folder / places.LOCK).stages.items()):
+    for name, entry in sorted(stages(folder).items()):
         stage, _, task = name.partition("@")
         if stage != "download":
             continue
