@@ -44,6 +44,15 @@ def test_without_the_name_of_a_scale_nothing_is_touched(tmp_path: Path, params: 
     assert kept.exists()
 
 
+def committed(name: str) -> bytes:
+    """A file as the repository has it: `make repro` writes others."""
+    command = ["git", "show", f"HEAD:./{name}"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    if shown.returncode:
+        pytest.skip("no git, or no commit: what the repository shows cannot be told")
+    return shown.stdout
+
+
 def test_the_demos_is_of_the_demo_that_the_repository_shows() -> None:
     for name in ("params.yaml", "dvc.lock"):
-        assert (ROOT / "reproductions/demo" / name).read_bytes() == (ROOT / name).read_bytes()
+        assert committed(f"reproductions/demo/{name}") == committed(name)
