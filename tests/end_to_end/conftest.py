@@ -277,12 +277,6 @@ def clone(tmp_path: Path) -> Project:
     return _copy(tmp_path)
 
 
-@pytest.fixture
-def tiny_scale() -> str:
-    """A file of conf/scale."""
-    return TINY
-
-
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The project after `make repro` at a tiny scale, two stages at a time; not to be changed."""

@@ -105,8 +105,9 @@ def test_what_two_machines_leave_goes_on_with_the_same_bits(
     (said,) = (line for line in left.splitlines() if line.startswith("TrainingError: "))
     assert " 0 of 2 lost another one, which tells why where it ended (" in said
     assert [*made("scratch")] == ["step-0000010.safetensors"]
-    for scratch in ("scratch", "never_killed"):
-        ends = train_together(tmp_path / scratch, 2, columns=columns)
+    for scratch, done in (("scratch", SAVED), ("never_killed", 0)):
+        goes_on = f"assert trainer.step_number > {done}"
+        ends = train_together(tmp_path / scratch, 2, columns=columns, on_step=goes_on)
         assert [code for code, _ in ends] == [0, 0], ends
     assert [*made("scratch")] == ["step-0000020.safetensors", "step-0000030.safetensors"]
     assert made("scratch") == made("never_killed")
