@@ -56,8 +56,12 @@ def test_without_a_spread_it_says_why(held: Any) -> None:
     assert made(alone)[STATEMENTS["one_head"].text] == ["– one seed of the base", "", "undecided"]
 
 
-def test_before_anything_has_run() -> None:
-    assert {row[-1] for row in made(None).values()} == {"not run at this scale"}
+def test_where_none_was_run_one_line_says_so(held: Any) -> None:
+    none = {key: comparison.Finding(verdict="not run at this scale") for key in held.findings}
+    for variations in (None, replace(held, findings=none)):
+        assert made(variations) == {"All 14 statements": ["–", "", "not run at this scale"]}
+        records = section(evidence(variations)).records
+        assert [line["finding"] for line in records] == list(STATEMENTS)
 
 
 def test_lines_of_csv_are_the_tables(held: Any) -> None:

@@ -30,15 +30,17 @@ TONES = {"holds": "reproduced", "does not hold": "differs"}
 
 
 def section(evidence: Evidence) -> Section:
-    """A line for each statement, whether it could be tested or not."""
+    """A line for each statement, tested or not; one for all of them where none was."""
     found = evidence.variations
     held = {key: found.findings.get(key, NOT_RUN) if found else NOT_RUN for key in STATEMENTS}
+    is_run = any(finding.verdict != NOT_RUN.verdict for finding in held.values())
+    rows = tuple(_row(STATEMENTS[key], finding, found) for key, finding in held.items())
     table = Table(
         "The paper's findings",
         ("Statement", "Claimed", "Effect", "p", "Here"),
         "lllrl",
-        tuple(_row(STATEMENTS[key], finding, found) for key, finding in held.items()),
-        (("", NOTE),),
+        rows if is_run else (_none_is_run(),),
+        (("", NOTE),) if is_run else (),
         key="findings",
     )
     return Section(
@@ -77,6 +79,13 @@ def _row(statement: Statement, finding: Finding, found: Comparison | None) -> Ro
         ),
         "ours",
     )
+
+
+def _none_is_run() -> Row:
+    why = "this scale trains none of the models that they compare"
+    verdict = Cell(NOT_RUN.verdict, tone="quiet")
+    all_of_them = Cell(f"All {len(STATEMENTS)} statements", detail=why)
+    return Row((all_of_them, Cell(""), Cell(EMPTY, tone="quiet"), Cell(""), verdict), "ours")
 
 
 def _run(statement: Statement, found: Comparison) -> str:
