@@ -95,11 +95,11 @@ training:
 """
 
 
-# Runs stages in forks of a process that has imported torch, and nothing of ours: two to five seconds less
-# than a start of their own, of which dvc and `aiayn repro` see enough.
+# Runs stages in forks of a process that has imported what aiayn.repro.origin imports, and nothing of ours:
+# two to five seconds less than a start of their own, of which dvc and `aiayn repro` see enough.
 HOST = """
 import json, os, runpy, sys
-import torch, torch._dynamo
+import sacrebleu, sacremoses, torch, torch._dynamo
 
 for line in sys.stdin:
     order = json.loads(line)

@@ -1,12 +1,89 @@
-"""Treebank files: what is taken out, what stays, what is refused."""
+"""Treebank files: what is taken out, what stays, what is refused; NLTK's reader beside ours."""
 
 from __future__ import annotations
 
+import re
+import zipfile
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aiayn.errors import DataError
 from aiayn.trees.reading import read_tree, read_trees
 from aiayn.trees.tree import Bracket
+
+SAMPLE = (
+    Path(__file__).parents[3]
+    / "shared/mirror/raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/treebank.zip"
+)
+TAGS = st.sampled_from(["NN", "-LRB-", "PRP$", ".", "-NONE-"])
+WORDS = st.sampled_from(["a", "1\\/2", "*T*-1", "-LRB-", "``", "é", "S1"])
+LABELS = st.sampled_from(["S", "NP-SBJ-1", "NP=2", "ADVP|PRT-CLR", "TOP"])
+SPACE = st.sampled_from(["", " ", "\n  ", "\t"])
+
+
+def bracketed(*inside: str) -> st.SearchStrategy[str]:
+    """Parts of a tree between brackets, with any space that may be there."""
+    return SPACE.map(lambda space: f"({space}{' '.join(inside)}{space})")
+
+
+@st.composite
+def constituents(draw: st.DrawFn, depth: int = 4) -> str:
+    parts = [draw(LABELS)]
+    for _ in range(draw(st.integers(0 if depth < 4 else 1, 3))):
+        if depth and draw(st.booleans()):
+            parts.append(draw(constituents(depth - 1)))
+        else:
+            parts.append(draw(bracketed(draw(TAGS), draw(WORDS))))
+    return draw(bracketed(*parts))
+
+
+def by_nltk(text: str) -> tuple[list[str], list[str], list[Bracket]]:
+    """Words, tags and brackets, from NLTK's tree."""
+    from nltk.tree import Tree as Nested  # takes seconds, which other tests need not pay
+
+    # left alone, it takes \\) for a part of a word, which no treebank does
+    nested = Nested.fromstring(text, node_pattern=r"[^\s()]+", leaf_pattern=r"[^\s()]+")
+    leaves = [(word, tag) for word, tag in nested.pos()]
+    kept = [number for number, (_, tag) in enumerate(leaves) if tag != "-NONE-"]
+    place = {number: at for at, number in enumerate(kept)}
+    for number, position in enumerate(nested.treepositions("leaves")):
+        nested[position] = number
+    brackets = []
+    for constituent in nested.subtrees(
+        lambda tree: not (len(tree) == 1 and isinstance(tree[0], int))
+    ):
+        over = [place[number] for number in constituent.leaves() if number in place]
+        is_outermost = constituent is nested and constituent.label() in ("", "TOP", "ROOT", "S1")
+        if over and not is_outermost:
+            label = re.split("[-=]", constituent.label())[0]
+            brackets.append(Bracket(label, over[0], over[-1] + 1))
+    return [leaves[n][0] for n in kept], [leaves[n][1] for n in kept], brackets
+
+
+@given(constituents())
+def test_any_tree_is_read_as_nltk_reads_it(text: str) -> None:
+    for given_text in (text, f"( {text} )"):
+        (tree,) = read_trees(given_text.split("\n"), "file")
+        words, tags, brackets = by_nltk(given_text)
+        assert [*tree.words] == words
+        assert [*tree.tags] == tags
+        assert [*tree.brackets] == brackets
+
+
+@pytest.mark.skipif(not SAMPLE.exists(), reason=f"{SAMPLE.name}: not here")
+def test_a_treebank_is_read_as_nltk_reads_it() -> None:
+    with zipfile.ZipFile(SAMPLE) as archive:
+        names = [name for name in sorted(archive.namelist()) if name.endswith(".mrg")][::8]
+        text = "\n".join(archive.read(name).decode("latin-1") for name in names)
+    trees = list(read_trees(text.splitlines(), "sample"))
+    assert len(trees) > 400
+    for tree, written in zip(trees, re.split(r"\n(?=\()", text.strip()), strict=True):
+        words, tags, brackets = by_nltk(written)
+        assert ([*tree.words], [*tree.tags], [*tree.brackets]) == (words, tags, brackets)
+
 
 # in the Penn Treebank's manner: traces, indices, function tags, a gap, a bracket as a word
 MARKED = """

@@ -1,26 +1,23 @@
-"""Treebank files into trees, by nltk's reader, prepared as parsers are trained and scored on.
+"""Treebank files into trees, prepared as parsers are trained and scored on.
 
 Traces (-NONE-) go, then constituents left without a word; function tags and indices behind a label
 (NP-SBJ-1, NP=2) go. Unary chains, words and parts of speech stay as the treebank has them.
 Source: the usual preparation of the Penn Treebank (Collins 1999), behind every figure of table 4.
-"""
 
-# nltk carries no types
-# mypy: allow-untyped-calls
+NLTK reads the same (tests/trees/test_reading.py), but imports scipy and scikit-learn to do so.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from aiayn.errors import DataError
 from aiayn.trees.tree import TOP, Bracket, Tree
 
 TRACE = "-NONE-"
 TOPS = frozenset({"", TOP, "ROOT", "S1"})  # what treebanks and parsers call the outermost bracket
-WORD = r"[^\s()]+"  # nltk's own pattern takes \) for a part of a word, which no treebank does
-BRACKET = re.compile(r"[()]")
+TOKEN = re.compile(r"[()]|[^\s()]+")
 FUNCTION = re.compile(r"(?<=.)[-=].*")  # the first character stays: -LRB- is a label
 
 
@@ -35,22 +32,20 @@ def read_trees(lines: Iterable[str], place: str) -> Iterator[Tree]:
     Raises:
         DataError: the brackets do not balance, or words stand where a bracket must; with the line.
     """
-    pending: list[str] = []
+    tokens: list[str] = []
     depth = begun = 0
     for number, line in enumerate(lines, start=1):
-        for part in _up_to_ends(line, depth):
-            if not part.strip():
-                continue
-            if not pending:
+        for token in TOKEN.findall(line):
+            if not tokens:
                 begun = number
-            pending.append(part)
-            depth += part.count("(") - part.count(")")
+            tokens.append(token)
+            depth += (token == "(") - (token == ")")
             if depth < 0:
                 raise DataError(f"{place}, line {number}: a bracket is closed that was not opened.")
             if depth == 0:
-                yield _parsed(" ".join(pending), f"{place}, line {begun}")
-                pending = []
-    if pending:
+                yield _prepared(tokens, f"{place}, line {begun}")
+                tokens = []
+    if tokens:
         raise DataError(
             f"{place}, line {begun}: {depth} brackets of this tree are never closed. Mend the file."
         )
@@ -64,49 +59,39 @@ def read_tree(text: str, place: str) -> Tree:
     return trees[0]
 
 
-def _up_to_ends(line: str, depth: int) -> Iterator[str]:
-    """The line cut behind every bracket that ends a tree."""
-    begin = 0
-    for bracket in BRACKET.finditer(line):
-        depth += 1 if bracket[0] == "(" else -1
-        if depth == 0:
-            yield line[begin : bracket.end()]
-            begin = bracket.end()
-    yield line[begin:]
-
-
-def _parsed(text: str, place: str) -> Tree:
-    from nltk.tree import Tree as Nested  # takes a second, which only readers pay
-
-    try:
-        nested = Nested.fromstring(text, node_pattern=WORD, leaf_pattern=WORD)
-    except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise DataError(f"{place}: not a bracketed tree ({reason}). Mend the file.") from error
-    return _prepared(nested, place)
-
-
-def _prepared(nested: Any, place: str) -> Tree:
+def _prepared(tokens: Sequence[str], place: str) -> Tree:
+    """The tree of balanced tokens, or of one token outside of any bracket."""
+    if tokens[0] != "(":
+        raise DataError(f"{place}: not a bracketed tree but {tokens[0]!r}. Mend the file.")
     words: list[str] = []
     tags: list[str] = []
     brackets: list[tuple[str, int, int]] = []
-    waiting: list[Any] = [nested]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, int):  # all below the bracket of this number has been read
-            brackets[node] = (*brackets[node][:2], len(words))
+    not_closed: list[int | None] = []  # their numbers in `brackets`; None is the sentence's own
+    at = 0
+    while at < len(tokens):
+        if tokens[at] == ")":
+            closed = not_closed.pop()
+            if closed is not None:
+                brackets[closed] = (*brackets[closed][:2], len(words))
+            at += 1
             continue
-        if isinstance(node, str):
-            raise DataError(f"{place}: the word {node!r} has no part of speech. Mend the file.")
-        label, children = node.label(), list(node)
-        if len(children) == 1 and isinstance(children[0], str):
+        if tokens[at] != "(":
+            raise DataError(
+                f"{place}: the word {tokens[at]!r} has no part of speech. Mend the file."
+            )
+        label = "" if tokens[at + 1] in "()" else tokens[at + 1]
+        inside = at + 2 if label else at + 1
+        if label and tokens[inside] not in "()" and tokens[inside + 1] == ")":
             if label != TRACE:
                 tags.append(label)
-                words.append(children[0])
+                words.append(tokens[inside])
+            at = inside + 2
             continue
-        if node is not nested or label not in TOPS:
-            waiting.append(len(brackets))
+        if at == 0 and label in TOPS:
+            not_closed.append(None)
+        else:
+            not_closed.append(len(brackets))
             brackets.append((FUNCTION.sub("", label), len(words), len(words)))
-        waiting += reversed(children)
+        at = inside
     kept = (Bracket(*bracket) for bracket in brackets if bracket[1] < bracket[2])
     return Tree(tuple(words), tuple(tags), tuple(kept))
