@@ -112,7 +112,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("catalogue/corpora/demo-dev", {"treebank": {"files": ["*"]}}, "demo-dev.treebank needs download or folder."),
         ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": []}}, "demo-dev.treebank.files is empty."),
         ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"]}}, "tasks.en-de.text reads demo-dev, whose trees are for parsing."),
-        ("tasks/en-de/kind", "parsing", "tasks.en-de.text.leaves is needed for parsing: tags or dummy."),
+        ("tasks/en-de/kind", "parsing", "tasks.en-de.text.leaves is needed for parsing: tags, dummy or words."),
         ("tasks/parsing/kind", "translation", "tasks.parsing.text.leaves is for parsing, not translation."),
         ("tasks/parsing/text/form", "lowercased_tokens", "tasks.parsing.text.form is for translation, not parsing."),
         ("tasks/en-de/text/form", "lowercased", "tasks.en-de.text.form must be one of lowercased_tokens, not 'lowercased'."),
@@ -150,7 +150,10 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("catalogue/corpora/demo-dev", {"labelled": {"texts": {"a": {"download": "x"}}}}, "demo-dev.labelled.texts.a names the download 'x', which does not exist."),
         ("catalogue/corpora/demo-dev", {"labelled": {"texts": {}, "folds": {"fold": 10, "of": 10, "seed": 1}}}, "demo-dev.labelled.folds.fold must be from 0 to 9."),
         ("tasks/parsing/bpe/symbols", ..., "tasks.parsing.bpe.symbols must be target."),
-        ("tasks/parsing/text/leaves", "words", "tasks.parsing.text.leaves must be one of tags, dummy, not 'words'."),
+        ("tasks/parsing/text/leaves", "none", "tasks.parsing.text.leaves must be one of tags, dummy, words, not 'none'."),
+        ("tasks/parsing/text/leaves", "words", "tasks.parsing.bpe.symbols must be brackets."),
+        ("tasks/parsing/bpe/symbols", "brackets", "tasks.parsing.bpe.symbols must be target."),
+        ("tasks/en-de/bpe/symbols", "brackets", "tasks.en-de.bpe.symbols is for trees."),
     ],
 )  # fmt: skip
 def test_one_clear_line(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aiayn.trees.linear import linearize, restore
+from aiayn.trees.linear import linearize, restore, tags_of
 from aiayn.trees.reading import read_tree
 from aiayn.trees.tree import Bracket, Tree
 
@@ -51,7 +51,7 @@ def assert_valid(tree: Tree, words: list[str]) -> None:
         open_ends.append(bracket.end)
 
 
-@given(trees(), st.sampled_from(["tags", "dummy"]))
+@given(trees(), st.sampled_from(["tags", "dummy", "words"]))
 def test_any_tree_survives_the_round_trip(tree: Tree, leaves: str) -> None:
     symbols = linearize(tree, leaves).split(" ")  # type: ignore[arg-type]
     assert restore(symbols, tree.words, tree.tags) == (tree, False)
@@ -75,7 +75,7 @@ def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words:
     tags = ["NN"] * len(words)
     tree, repaired = restore(symbols, words, tags)
     assert_valid(tree, words)
-    leaves = [re.fullmatch(r"\([^()]+\)", symbol) for symbol in symbols]
+    leaves = [re.fullmatch(r"\([^()]+\)|[^()]+", symbol) for symbol in symbols]
     as_given = ["(XX)" if leaf else symbol for leaf, symbol in zip(leaves, symbols, strict=True)]
     line = linearize(tree, "dummy")
     assert repaired == ((line.split(" ") if line else []) != as_given)
@@ -89,7 +89,8 @@ def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words:
         ("(S (XX) (XX) (XX) (XX) )S", [("S", 0, 3)]),  # a leaf too many
         ("(NP (XX) )NP (VP (XX) )VP", [("NP", 0, 1), ("VP", 1, 3)]),  # a leaf too few
         ("(S (NP )NP (XX) (XX) (XX) )S )VP", [("S", 0, 3)]),  # around nothing; closes nothing
-        ("I cannot parse this", []),
+        ("(S I cannot )S parse this", [("S", 0, 2)]),  # words too many, as leaves
+        ("() (S) x) (S (S", []),
         ("", []),
     ],
 )
@@ -102,6 +103,12 @@ def test_symbols() -> None:
     tree = read_tree("(TOP (S (NP (PRP She)) (VP (VBZ sleeps)) (. .)))", "here")
     assert linearize(tree, "tags") == "(S (NP (PRP) )NP (VP (VBZ) )VP (.) )S"
     assert linearize(tree, "dummy") == "(S (NP (XX) )NP (VP (XX) )VP (XX) )S"
+    assert linearize(tree, "words") == "(S (NP She )NP (VP sleeps )VP . )S"
+
+
+def test_parts_of_speech_that_symbols_tell() -> None:
+    assert tags_of("(S (NP (PRP) )NP (VP (VBZ) )VP )S".split(), 3) == ["PRP", "VBZ", "XX"]
+    assert tags_of("(S (NP She )NP (VP (VBZ) )VP . )S".split(), 2) == ["XX", "VBZ"]
 
 
 def test_length_and_depth_have_no_limit() -> None:

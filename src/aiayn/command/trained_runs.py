@@ -15,7 +15,7 @@ from aiayn import config
 from aiayn.errors import CheckpointError, ConfigError, DataError
 from aiayn.files import write_atomically
 from aiayn.records import places
-from aiayn.trees.linear import DUMMY, SYMBOL, restore
+from aiayn.trees.linear import restore, tags_of
 
 if TYPE_CHECKING:
     from aiayn.compute.device import Device
@@ -113,9 +113,7 @@ def _restored_tree(symbols: Sequence[str], words: Sequence[str]) -> Tree:
 
     Parts of speech are the model's own, in their order; words beyond its last leaf have DUMMY.
     """
-    leaves = [m["leaf"] for symbol in symbols if (m := SYMBOL.fullmatch(symbol)) and m["leaf"]]
-    tags = (leaves + [DUMMY] * len(words))[: len(words)]
-    return restore(symbols, words, tags).tree
+    return restore(symbols, words, tags_of(symbols, len(words))).tree
 
 
 def _decode(params: Config, parsed: argparse.Namespace, sentences: Sequence[str]) -> list[str]:

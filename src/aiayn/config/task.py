@@ -41,14 +41,15 @@ class Text:
 
     `source` and `target` are languages (or `tree`); `train`, `dev` and `tests` name corpora, and
     `tests` holds "test" and any further test sets by name. `leaves` is for parsing alone: the
-    target is a tree's brackets with every word as its part of speech ("tags") or as one and the
-    same symbol ("dummy"). `form` is for translation alone: null is the text as its corpora have
-    it, "lowercased_tokens" the same in lower case, with normalised punctuation and cut into Moses'
-    words, as the published models of Multi30k learned it. `labels` is for classification alone:
+    target is a tree's brackets with every word as its part of speech ("tags"), as one and the same
+    symbol ("dummy") or as it is ("words"). `form` is for translation alone: null is the text as its
+    corpora have it, "lowercased_tokens" the same in lower case, with normalised punctuation and cut
+    into Moses' words, as the published models of Multi30k learned it. `labels` is for
+    classification alone:
     every label that a target may be, one word each.
     """
 
-    leaves: Literal["tags", "dummy"] | None = None
+    leaves: Literal["tags", "dummy", "words"] | None = None
     form: Literal["lowercased_tokens"] | None = None
     labels: tuple[str, ...] | None = None
     source: str
@@ -66,7 +67,7 @@ class Text:
     def check(self, key: str, kind: str, catalogue: Catalogue) -> None:
         """Raises ConfigError where the corpora do not exist or do not suit the kind of task."""
         parses = kind == "parsing"
-        _belongs(self.leaves, f"{key}.leaves", kind, "parsing", "tags or dummy")
+        _belongs(self.leaves, f"{key}.leaves", kind, "parsing", "tags, dummy or words")
         _belongs(self.labels, f"{key}.labels", kind, "classification", "what a target may be")
         require(
             self.form is None or kind == "translation",
@@ -138,18 +139,21 @@ class Bpe:
 
     `vocabulary` counts its pieces, `normalization` is sentencepiece's rule. With `symbols: target`,
     each word of the target is one piece: brackets and labels of trees, symbols of sequences, or
-    what a sentence is labelled with.
+    what a sentence is labelled with. With `symbols: brackets`, each that begins with a bracket is:
+    for trees whose leaves are words.
     """
 
-    symbols: Literal["target"] | None = None
+    symbols: Literal["target", "brackets"] | None = None
     vocabulary: int
     normalization: Literal["identity", "nmt_nfkc"]
 
-    def check(self, key: str, kind: str) -> None:
+    def check(self, key: str, kind: str, leaves: str | None) -> None:
         """Raises ConfigError where the vocabulary does not suit the kind of task."""
+        wanted = "brackets" if leaves == "words" else "target"
         require(
-            kind == "translation" or self.symbols == "target", f"{key}.symbols", "must be target"
+            kind == "translation" or self.symbols == wanted, f"{key}.symbols", f"must be {wanted}"
         )
+        require(leaves == "words" or self.symbols != "brackets", f"{key}.symbols", "is for trees")
         positive(f"{key}.vocabulary", self.vocabulary)
 
 
@@ -199,7 +203,7 @@ class Task:
     def check(self, key: str, catalogue: Catalogue) -> None:
         """Raises ConfigError where two parameters of the task contradict each other."""
         self.text.check(f"{key}.text", self.kind, catalogue)
-        self.bpe.check(f"{key}.bpe", self.kind)
+        self.bpe.check(f"{key}.bpe", self.kind, self.text.leaves)
         labels = self.kind == "classification"
         require(
             labels == (self.decoding is None),

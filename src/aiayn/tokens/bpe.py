@@ -41,8 +41,8 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
     Args:
         files: text of both languages, the target's last, UTF-8, one sentence a line.
         out: folder, replaced as a whole.
-        spec: number of pieces, special and byte pieces included; normalization rule; whether each
-            word of the target is one piece, as the symbols of a linearized tree are.
+        spec: number of pieces, special and byte pieces included; normalization rule; which words
+            of the target are one piece each, as the symbols of a linearized tree are.
     Raises:
         ConfigError: the vocabulary is too large or too small for this text.
         DataError: a file is missing, or there is no text.
@@ -67,7 +67,7 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
             normalization_rule_name=spec.normalization,
             remove_extra_whitespaces=spec.normalization != "identity",
             max_sentence_length=MAX_LINE_BYTES,
-            user_defined_symbols=_words(files[-1]) if spec.symbols == "target" else [],
+            user_defined_symbols=_symbols(files[-1], spec) if spec.symbols else [],
             minloglevel=3,
         )
     except RuntimeError as error:
@@ -184,11 +184,14 @@ def _count_words(files: Sequence[Path]) -> dict[bytes, int]:
     return counts
 
 
-def _words(path: Path) -> list[str]:
-    """Every word of a file as a piece that begins it: with the space before it."""
+def _symbols(path: Path, spec: BpeSpec) -> list[str]:
+    """Every word of a file, or every one that begins with a bracket, as a piece that begins it:
+    with the space before it."""
     with path.open(encoding="utf-8", newline="\n") as file:
-        words = {word for line in file for word in line.rstrip("\n").split(" ")}
-    return [f"▁{word}" for word in sorted(words - {""})]
+        words = {word for line in file for word in line.rstrip("\n").split(" ")} - {""}
+    if spec.symbols == "brackets":
+        words = {word for word in words if word[0] in "()"}
+    return [f"▁{word}" for word in sorted(words)]
 
 
 def _explained(error: RuntimeError, vocabulary: int, files: Sequence[Path]) -> AiaynError:

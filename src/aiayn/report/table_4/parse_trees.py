@@ -15,7 +15,7 @@ from aiayn.records import places
 from aiayn.records.text import read_lines
 from aiayn.report.parts.drawing import INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure
-from aiayn.trees.linear import SYMBOL, restore
+from aiayn.trees.linear import restore, tags_of
 from aiayn.trees.tree import TOP, Bracket, Tree
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _chosen(paths: list[Path]) -> Iterator[Parse]:
         raise DataError(f"{counts}. Make them again: dvc repro.")
     for number, (source, target, output) in enumerate(zip(*columns, strict=True), start=1):
         words, symbols = source.split(), target.split()
-        tags = [match["leaf"] for s in symbols if (match := SYMBOL.fullmatch(s)) and match["leaf"]]
+        tags = tags_of(symbols, len(words))
         gold = restore(symbols, words, tags).tree
         predicted, repaired = restore(output.split(), words, tags)
         right = predicted == gold and not repaired
