@@ -94,6 +94,24 @@ def test_symbols_of_the_target_are_one_piece_each(text: Path, tmp_path: Path) ->
     assert bpe.decode(bpe.encode(lines)) == lines
 
 
+def test_brackets_of_the_target_are_one_piece_each_and_its_words_are_text(
+    text: Path, tmp_path: Path
+) -> None:
+    brackets = ["(S", "(NP", "(SBAR", "(,", ")NP", ")S", ")SBAR", "),"]
+    (tmp_path / "target").write_text(" ".join(brackets) + "\n(NP Unheard-of words )NP\n")
+    files = [text / "train.source", tmp_path / "target"]
+    spec = config.Bpe(symbols="brackets", vocabulary=380, normalization="identity")
+    train_bpe(files, tmp_path / "bpe", spec)
+    bpe = Bpe(tmp_path / "bpe/model.model")
+    line = " ".join(brackets[:2]) + " Unheard-of words " + " ".join(brackets[2:])
+    (ids,) = bpe.encode([line])
+    (words,) = bpe.encode(["Unheard-of words"])
+    assert len(words) > 2
+    assert ids[2:-6] == words
+    assert len({*ids[:2], *ids[-6:]}) == len(brackets)
+    assert bpe.decode([ids]) == [line]
+
+
 @pytest.mark.slow
 def test_real_text_survives(multi30k: tuple[list[str], list[str]], multi30k_bpe: Bpe) -> None:
     for lines in multi30k:

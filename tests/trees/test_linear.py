@@ -90,7 +90,7 @@ def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words:
         ("(NP (XX) )NP (VP (XX) )VP", [("NP", 0, 1), ("VP", 1, 3)]),  # a leaf too few
         ("(S (NP )NP (XX) (XX) (XX) )S )VP", [("S", 0, 3)]),  # around nothing; closes nothing
         ("(S I cannot )S parse this", [("S", 0, 2)]),  # words too many, as leaves
-        ("() (S) x) (S (S", []),
+        ("() ( ) x) (S)x", []),
         ("", []),
     ],
 )
