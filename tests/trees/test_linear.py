@@ -107,8 +107,15 @@ def test_symbols() -> None:
 
 
 def test_parts_of_speech_that_symbols_tell() -> None:
-    assert tags_of("(S (NP (PRP) )NP (VP (VBZ) )VP )S".split(), 3) == ["PRP", "VBZ", "XX"]
-    assert tags_of("(S (NP She )NP (VP (VBZ) )VP . )S".split(), 2) == ["XX", "VBZ"]
+    assert tags_of(["(S", "(NP", "(PRP)", ")NP", "(VP", "(VBZ)", ")VP", ")S"], 3) == [
+        "PRP",
+        "VBZ",
+        "XX",
+    ]
+    assert tags_of(["(S", "(NP", "She", ")NP", "(VP", "(VBZ)", ")VP", ".", ")S"], 2) == [
+        "XX",
+        "VBZ",
+    ]
 
 
 def test_length_and_depth_have_no_limit() -> None:
