@@ -199,7 +199,7 @@ def test_wrapped_is_f1_of_trees_with_a_node_more_below_the_root(
 
 def test_whatever_was_written_is_scored_and_counted() -> None:
     tree = read_tree("(S (NP (X a)) (VP (X b)))", "gold")
-    found = score_brackets(["", "no tree", "(S (NP (X)"], [tree] * 3)
+    found = score_brackets(["", "no tree at all", "(S (NP (X)"], [tree] * 3)
     assert found.counts == {"sentences": 3, "repaired": 3, "skipped": 0}
     # of nine brackets one is found; of two predicted, NP goes on to the end of the sentence
     assert found.scores["bracket_recall"].value == pytest.approx(100 / 9)

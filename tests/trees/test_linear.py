@@ -69,7 +69,7 @@ SYMBOLS = st.one_of(
 )
 
 
-@given(st.lists(SYMBOLS, max_size=40), st.lists(WORDS, max_size=8))
+@given(st.lists(SYMBOLS, max_size=40), st.lists(WORDS.map("given {}".format), max_size=8))
 @example([")"], ["0"])  # ends like a leaf, and is none
 def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words: list[str]) -> None:
     tags = ["NN"] * len(words)
@@ -81,6 +81,48 @@ def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words:
     assert repaired == ((line.split(" ") if line else []) != as_given)
 
 
+@given(trees(), st.data())
+def test_a_leaf_lost_or_added_moves_no_other_one(tree: Tree, data: st.DataObject) -> None:
+    """Where leaves are words, all of them different."""
+    count = len(tree.words)
+    tree = Tree(tuple(f"w{n}" for n in range(count)), tree.tags, tree.brackets)
+    symbols = linearize(tree, "words").split(" ")
+    lost = data.draw(st.integers(0, count - 1))
+
+    def over_the_others(brackets: tuple[Bracket, ...]) -> list[tuple[str, set[int]]]:
+        over = [(b.label, {*range(b.start, b.end)} - {lost}) for b in brackets]
+        return [(label, others) for label, others in over if others]
+
+    without = [symbol for symbol in symbols if symbol != f"w{lost}"]
+    restored, repaired = restore(without, tree.words, tree.tags)
+    assert_valid(restored, [*tree.words])
+    assert repaired
+    assert over_the_others(restored.brackets) == over_the_others(tree.brackets)
+    added = data.draw(st.integers(0, len(symbols)))
+    symbols.insert(added, "word")
+    assert restore(symbols, tree.words, tree.tags) == (tree, True)
+
+
+def test_another_word_is_the_one_in_its_place() -> None:
+    symbols = [
+        "(S",
+        "(NP",
+        "Anti-Ro",
+        ")NP",
+        "(VP",
+        "was",
+        "(ADVP",
+        "not",
+        ")ADVP",
+        "found",
+        ")VP",
+        ")S",
+    ]
+    tree, repaired = restore(symbols, ["Anti-La", "is", "now", "found"], ["X"] * 4)
+    assert not repaired
+    assert [(b.start, b.end) for b in tree.brackets] == [(0, 4), (0, 1), (1, 4), (2, 3)]
+
+
 @pytest.mark.parametrize(
     ("symbols", "brackets"),
     [
@@ -90,6 +132,8 @@ def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words:
         ("(NP (XX) )NP (VP (XX) )VP", [("NP", 0, 1), ("VP", 1, 3)]),  # a leaf too few
         ("(S (NP )NP (XX) (XX) (XX) )S )VP", [("S", 0, 3)]),  # around nothing; closes nothing
         ("(S I cannot )S parse this", [("S", 0, 2)]),  # words too many, as leaves
+        ("(S (NP a )NP (VP c )VP )S", [("S", 0, 3), ("NP", 0, 1), ("VP", 2, 3)]),  # a word missing
+        ("(S (NP b )NP (VP c )VP )S", [("S", 0, 3), ("NP", 1, 2), ("VP", 2, 3)]),  # the first one
         ("() ( ) x) (S)x", []),
         ("", []),
     ],

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from aiayn.trees.tree import Bracket, Tree, walk
@@ -59,44 +60,52 @@ def linearize(tree: Tree, leaves: Leaves) -> str:
 def restore(symbols: Sequence[str], words: Sequence[str], tags: Sequence[str]) -> Restored:
     """A tree over exactly these words and tags, whatever the symbols are.
 
-    Of symbols that make a tree over as many words it is that tree: which words they are is not
-    looked at. Else it is repaired: what is neither symbol nor word is skipped, and so are leaves
-    beyond the last word, closing brackets that close nothing and brackets around nothing; a closing
-    bracket closes everything opened since its own; what is left open at the end closes behind the
-    last word; words beyond the last leaf go into the brackets that are open there, or else into the
-    last outermost one.
+    Of symbols that make a tree over as many words it is that tree. Else it is repaired: what is
+    neither symbol nor word is skipped, and so are leaves beyond the last word, closing brackets
+    that close nothing and brackets around nothing; a closing bracket closes everything opened since
+    its own; what is left open at the end closes behind the last word; words beyond the last leaf go
+    into the brackets that are open there, or else into the outermost one that ends there.
+
+    Leaves that are words tell which words of the sentence they are: where some are missing or too
+    many, the others keep their brackets. A missing word goes into the brackets that are open both
+    before and behind it, the first ones into the outermost bracket that begins behind them.
     """
-    count = len(words)
-    position, repaired = 0, False
+    leaves: list[str | None] = []  # the word, of those that are words
+    repaired = False
     opened: list[int] = []  # numbers of the brackets that are open, outermost first
     last_outermost: int | None = None
     labels: list[str] = []
-    spans: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []  # of leaves
     for symbol in symbols:
         match = SYMBOL.fullmatch(symbol)
         kind = match.lastgroup if match else None
-        if kind in LEAVES and position < count:
-            position += 1
+        if match and kind in LEAVES:
+            leaves.append(match["word"])
         elif match and kind == "open":
             if not opened:
                 last_outermost = len(labels)
             opened.append(len(labels))
             labels.append(match["open"])
-            spans.append((position, position))
+            spans.append((len(leaves), len(leaves)))
         elif match and kind == "close" and match["close"] in [labels[n] for n in opened]:
             while True:
                 number = opened.pop()
-                spans[number] = (spans[number][0], position)
+                spans[number] = (spans[number][0], len(leaves))
                 if labels[number] == match["close"]:
                     break
                 repaired = True
         else:
             repaired = True
-    repaired = repaired or bool(opened) or position < count
-    if position < count and not opened and last_outermost is not None:
+    places, count = _places(leaves, words), len(words)
+    repaired = repaired or bool(opened) or places != [*range(count)]
+    starts, ends = _boundaries(places)
+    spans = [(starts[start], ends[end]) for start, end in spans]
+    if not opened and last_outermost is not None and spans[last_outermost][1] == ends[-1]:
         opened = [last_outermost]
     for number in opened:
         spans[number] = (spans[number][0], count)
+    if spans and spans[0][0] == starts[0]:
+        spans[0] = (0, spans[0][1])
     brackets = tuple(
         Bracket(label, start, end)
         for label, (start, end) in zip(labels, spans, strict=True)
@@ -104,3 +113,30 @@ def restore(symbols: Sequence[str], words: Sequence[str], tags: Sequence[str]) -
     )
     repaired = repaired or len(brackets) < len(labels)
     return Restored(Tree(tuple(words), tuple(tags), brackets), repaired)
+
+
+def _places(leaves: Sequence[str | None], words: Sequence[str]) -> list[int | None]:
+    """Which word each leaf is: the next one, or the one that it names; None if it is none."""
+    named = [leaf for leaf in leaves if leaf is not None]
+    if len(named) < len(leaves):
+        return [n if n < len(words) else None for n in range(len(leaves))]
+    places: list[int | None] = [None] * len(leaves)
+    for _, leaf, leaf_end, word, word_end in SequenceMatcher(
+        None, named, words, autojunk=False
+    ).get_opcodes():
+        # of words that are others, as many as there are on either side
+        for offset in range(min(leaf_end - leaf, word_end - word)):
+            places[leaf + offset] = word + offset
+    return places
+
+
+def _boundaries(places: Sequence[int | None]) -> tuple[list[int], list[int]]:
+    """For each gap between leaves: the word at which a bracket that opens there begins, and the one
+    before which a bracket that closes there ends."""
+    ends = [0]
+    for place in places:
+        ends.append(ends[-1] if place is None else place + 1)
+    starts = [ends[-1]]
+    for place in reversed(places):
+        starts.append(starts[-1] if place is None else place)
+    return starts[::-1], ends
