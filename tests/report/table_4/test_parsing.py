@@ -21,7 +21,7 @@ from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import csv_text, latex, markdown
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_2.bleu_cells import Scores
-from aiayn.report.table_4.parse_trees import read_parses
+from aiayn.report.table_4.parse_trees import read_parses, tree_figures
 from aiayn.report.table_4.parsing import MEASURES, section
 
 RUN = "parsing.parser"
@@ -233,6 +233,18 @@ def test_parses_are_chosen_and_drawn(
     assert texts.count("treebank") == texts.count("predicted") == 1
     assert texts.count("She") == 2
     assert figures[2].records[1]["bracketing"] == "(TOP (PRP He) (VBZ sings) (, ,))"
+
+
+def test_words_of_which_no_tag_is_known_are_drawn_alone(
+    load: Load, wsj: dict[str, Any], files: Path
+) -> None:
+    kept = "(S (NP She )NP (VP sees <b> & (NP him )NP )VP . )S\n" + "\n" * 3
+    (files / "data/text/parsing/test.target").write_text(kept)
+    (files / "outputs" / RUN / "test.hypotheses").write_text(kept)
+    figure, *_ = tree_figures(read_parses(load(wsj), files))
+    texts = re.findall(r">([^<>]+)</text>", figure.svg)
+    assert texts.count("She") == 2
+    assert "XX" not in texts
 
 
 def test_files_of_unequal_length(load: Load, wsj: dict[str, Any], files: Path) -> None:

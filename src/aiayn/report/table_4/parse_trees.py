@@ -15,7 +15,7 @@ from aiayn.records import places
 from aiayn.records.text import read_lines
 from aiayn.report.parts.drawing import INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure
-from aiayn.trees.linear import restore, tags_of
+from aiayn.trees.linear import DUMMY, restore, tags_of
 from aiayn.trees.tree import TOP, Bracket, Tree
 
 if TYPE_CHECKING:
@@ -152,8 +152,9 @@ def _draw(axes: Axes, tree: Tree, marked: Counter[Bracket]) -> None:
         _connect(axes, places[parent], places[n])
     for word, parent in enumerate(parents[len(tree.brackets) :]):
         _connect(axes, places[parent], (words[word], 0))
-        _write(axes, words[word], 0, tree.tags[word])
-        _write(axes, words[word], -0.9, tree.words[word])
+        known = [tree.tags[word]] if tree.tags[word] != DUMMY else []
+        for text, y in zip((*known, tree.words[word]), (0, -0.9), strict=False):
+            _write(axes, words[word], y, text)
 
 
 def _write(axes: Axes, x: float, y: float, text: str, colour: str = INK) -> None:
