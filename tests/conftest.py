@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -113,6 +114,18 @@ def describe() -> Callable[..., None]:
         (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
     return write
+
+
+@pytest.fixture(scope="session")
+def treebank_sample() -> dict[str, str]:
+    """The Penn Treebank's sample, file by file."""
+    place = "raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/treebank.zip"
+    file = ROOT.parent / "shared/mirror" / place
+    if not file.is_file():
+        pytest.skip("needs ../shared/mirror with the treebank sample in it")
+    with zipfile.ZipFile(file) as archive:
+        names = sorted(name for name in archive.namelist() if name.endswith(".mrg"))
+        return {name: archive.read(name).decode() for name in names}
 
 
 @pytest.fixture

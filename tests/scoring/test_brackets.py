@@ -6,7 +6,6 @@ import os
 import random
 import re
 import subprocess
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,6 @@ from aiayn.trees.linear import linearize, restore
 from aiayn.trees.reading import read_tree, read_trees
 from aiayn.trees.tree import Bracket, Tree
 
-SAMPLE = (
-    Path(__file__).parents[2].parent
-    / "shared/mirror/raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/treebank.zip"
-)
 LABELS = ("NP", "VP", "S", "ADVP", "PRT", "PP", "TOP", "SBAR")
 
 
@@ -48,20 +43,17 @@ def _perturbed(tree: Tree, chance: random.Random) -> Tree:
 
 
 @pytest.fixture(scope="module")
-def pairs() -> list[tuple[Tree, Tree]]:
+def pairs(treebank_sample: dict[str, str]) -> list[tuple[Tree, Tree]]:
     """Real trees of the Penn Treebank's sample, each with a perturbed copy."""
-    if not SAMPLE.exists():
-        pytest.skip("needs ../shared/mirror with the treebank sample in it")
     chance = random.Random(23)
     found = []
-    with zipfile.ZipFile(SAMPLE) as archive:
-        for name in sorted(archive.namelist())[:100]:
-            if name.endswith(".mrg"):
-                lines = archive.read(name).decode().splitlines()
-                # within the fixed sizes of EVALB's arrays
-                found += [
-                    t for t in read_trees(lines, name) if len(t.words) + len(t.brackets) < 150
-                ]
+    for name, text in list(treebank_sample.items())[:100]:
+        # within the fixed sizes of EVALB's arrays
+        found += [
+            tree
+            for tree in read_trees(text.splitlines(), name)
+            if len(tree.words) + len(tree.brackets) < 150
+        ]
     return [(tree, _perturbed(tree, chance)) for tree in found]
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import zipfile
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,10 +12,6 @@ from aiayn.errors import DataError
 from aiayn.trees.reading import read_tree, read_trees
 from aiayn.trees.tree import Bracket
 
-SAMPLE = (
-    Path(__file__).parents[3]
-    / "shared/mirror/raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/treebank.zip"
-)
 TAGS = st.sampled_from(["NN", "-LRB-", "PRP$", ".", "-NONE-"])
 WORDS = st.sampled_from(["a", "1\\/2", "*T*-1", "-LRB-", "``", "é", "S1"])
 LABELS = st.sampled_from(["S", "NP-SBJ-1", "NP=2", "ADVP|PRT-CLR", "TOP"])
@@ -73,11 +67,8 @@ def test_any_tree_is_read_as_nltk_reads_it(text: str) -> None:
         assert [*tree.brackets] == brackets
 
 
-@pytest.mark.skipif(not SAMPLE.exists(), reason=f"{SAMPLE.name}: not here")
-def test_a_treebank_is_read_as_nltk_reads_it() -> None:
-    with zipfile.ZipFile(SAMPLE) as archive:
-        names = [name for name in sorted(archive.namelist()) if name.endswith(".mrg")][::8]
-        text = "\n".join(archive.read(name).decode("latin-1") for name in names)
+def test_a_treebank_is_read_as_nltk_reads_it(treebank_sample: dict[str, str]) -> None:
+    text = "\n".join(list(treebank_sample.values())[::8])
     trees = list(read_trees(text.splitlines(), "sample"))
     assert len(trees) > 400
     for tree, written in zip(trees, re.split(r"\n(?=\()", text.strip()), strict=True):
