@@ -34,6 +34,15 @@ def test_they_are_the_best_of_all(vocabulary: int) -> None:
     assert found.piece_BC.max() < vocabulary, "all of them have an embedding"
 
 
+def test_what_there_is_not_has_no_probability() -> None:
+    """Of one hypothesis fewer pieces than are asked for: a wide beam's first step."""
+    embedding, number = torch.randn(7, WIDTH), 2 * GROUP
+    found = NextPieces(embedding).best(torch.randn(2, 1, WIDTH), torch.zeros(2, 1), number)
+    assert (found.total_BC > NEVER).sum(dim=1).tolist() == [5, 5], "all but padding and start"
+    for column in (found.total_BC, found.origin_BC, found.piece_BC):
+        assert column.shape == (2, number)
+
+
 def test_logits_are_computed_for_live_hypotheses_alone() -> None:
     """A hypothesis that is given up costs nothing: not even nonsense of it is seen."""
     states = torch.randn(2, BEAM, WIDTH)

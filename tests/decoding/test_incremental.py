@@ -10,6 +10,7 @@ from torch import Tensor
 
 from aiayn.compute.device import Device
 from aiayn.config import Model
+from aiayn.decoding import incremental
 from aiayn.decoding.incremental import ROOM, IncrementalDecoder, Prefixes
 from aiayn.model.transformer import Transformer
 
@@ -39,8 +40,12 @@ def tokens(rows: int, length: int) -> Tensor:
     ],
     ids=str,
 )
-def test_its_logits_are_the_models(tiny: Row, columns: dict[str, object]) -> None:
+@pytest.mark.parametrize("together", [1, 2])
+def test_its_logits_are_the_models(
+    tiny: Row, columns: dict[str, object], together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With padded sources, several prefixes a sentence, and more room made on the way."""
+    monkeypatch.setattr(incremental, "READ_TOGETHER", together)
     model = seeded(tiny(**columns))
     source, target = tokens(2, 6), tokens(6, LENGTH)
     source[1, 4:] = 0
@@ -84,6 +89,22 @@ def test_prefixes_go_on_from_others_and_sentences_are_dropped(
         whole = torch.cat((pieces[kept], tokens(2, 4)[:, :, None]), dim=2).flatten(0, 1)
         expected = model(source[kept].repeat_interleave(4, dim=0), whole)[:, -1]
     torch.testing.assert_close(found.flatten(0, 1), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("neighbourhood", [None, 1, 3])
+def test_prefixes_may_begin_as_one(tiny: Row, neighbourhood: int | None) -> None:
+    """The first step of one prefix a sentence, from which all others go on."""
+    decoder = IncrementalDecoder(seeded(tiny(neighbourhood=neighbourhood)))
+    source, newest = tokens(2, 6), tokens(LENGTH * 2, 3).view(LENGTH, 2, 3)
+    first = torch.full((2, 3), 2)
+    with torch.no_grad():
+        one, three = decoder.start(source, 3), decoder.start(source, 3)
+        decoder.step(first, three)
+        decoder.step(first[:, :1], one)
+        one.reorder(torch.zeros(2, 3, dtype=torch.int64))
+        for newest_BW in newest:
+            expected = decoder.step(newest_BW, three)
+            torch.testing.assert_close(decoder.step(newest_BW, one), expected)
 
 
 def test_a_piece_that_no_prefix_goes_back_to_makes_room(tiny: Row) -> None:

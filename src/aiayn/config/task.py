@@ -45,8 +45,7 @@ class Text:
     symbol ("dummy") or as it is ("words"). `form` is for translation alone: null is the text as its
     corpora have it, "lowercased_tokens" the same in lower case, with normalised punctuation and cut
     into Moses' words, as the published models of Multi30k learned it. `labels` is for
-    classification alone:
-    every label that a target may be, one word each.
+    classification alone: every label that a target may be, one word each.
     """
 
     leaves: Literal["tags", "dummy", "words"] | None = None

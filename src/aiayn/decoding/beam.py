@@ -145,11 +145,10 @@ class _Search:
         self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the best that ended
         self.ended_B = torch.zeros_like(self.limit_B)  # how many have
         self.prefixes = decoder.start(source_BS.to(place), self.beam)
-        self.newest_BW = torch.full((rows, self.beam), START, device=place)
-        self.pieces_BWT = torch.empty(rows, self.beam, 0, dtype=torch.int64, device=place)
-        # all hypotheses begin alike: only the first counts, or the beam would hold it W times
-        self.total_BW = torch.full((rows, self.beam), NEVER, device=place)
-        self.total_BW[:, 0] = 0.0
+        # all hypotheses begin alike: until the first piece there is one
+        self.newest_BW = torch.full((rows, 1), START, device=place)
+        self.pieces_BWT = torch.empty(rows, 1, 0, dtype=torch.int64, device=place)
+        self.total_BW = torch.zeros(rows, 1, device=place)
 
     def run(self) -> list[Hypothesis | None]:
         """The best hypothesis for each source; None where no output has a probability."""

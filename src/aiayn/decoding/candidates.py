@@ -59,7 +59,8 @@ class NextPieces:
             states_BWD: the decoder's output at the newest pieces.
             total_BW: log-probabilities of the hypotheses. Where one is -infinity, no logits are
                 computed; one at least must not be.
-            number: of extensions of each sentence, at most W * P.
+            number: of extensions of each sentence. If it has fewer, the last ones have no
+                probability.
             may_only_end_B: bool, sentences of which no hypothesis may go on.
         """
         beam = total_BW.shape[1]
@@ -85,9 +86,15 @@ class NextPieces:
         row_BC = row_F.view_as(total_BW).gather(1, origin_BC)
         held = grouped[row_BC, group_BC % self.groups]
         held += total_BW.gather(1, origin_BC)[:, :, None]
-        total_BC, place_BC = held.flatten(1).topk(number, dim=1)
+        held_BC = held.flatten(1)
+        missing = max(0, number - held_BC.shape[1])
+        total_BC, place_BC = held_BC.topk(number - missing, dim=1)
         piece_BC = (group_BC % self.groups * GROUP).gather(1, place_BC // GROUP)
         piece_BC += place_BC % GROUP
         # what is beyond the vocabulary may fill up the candidates, but has no embedding
         piece_BC.clamp_(max=self.vocabulary - 1)
-        return Candidates(total_BC, origin_BC.gather(1, place_BC // GROUP), piece_BC)
+        origin_BC = origin_BC.gather(1, place_BC // GROUP)
+        if missing:
+            total_BC = functional.pad(total_BC, (0, missing), value=NEVER)
+            origin_BC, piece_BC = (functional.pad(of, (0, missing)) for of in (origin_BC, piece_BC))
+        return Candidates(total_BC, origin_BC, piece_BC)

@@ -12,6 +12,7 @@ Shape suffixes as in model/transformer.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -22,9 +23,11 @@ from aiayn.compute.device import dtype_of_products
 from aiayn.model.attention import KeysValues
 from aiayn.model.layers import DecoderLayer
 from aiayn.model.transformer import Transformer
+from aiayn.tokens.bpe import PAD
 
 NEVER = float("-inf")
 ROOM = 16  # pieces of a prefix by which the room for them grows
+READ_TOGETHER = 32  # sentences, padded to the longest of their own
 
 
 @dataclass
@@ -35,9 +38,14 @@ class Attended:
     values_BHSV: Tensor
 
     @classmethod
-    def of(cls, memory: KeysValues) -> Attended:
-        """The encoder's keys and values."""
-        return cls(memory.keys_BHSK.transpose(2, 3).contiguous(), memory.values_BHSV.contiguous())
+    def of(cls, parts: Sequence[KeysValues], positions: int) -> Attended:
+        """Those of the parts of a batch, each padded to so many positions."""
+        keys, values = [], []
+        for part in parts:
+            padding = positions - part.keys_BHSK.shape[2]
+            keys.append(functional.pad(part.keys_BHSK.transpose(2, 3), (0, padding)))
+            values.append(functional.pad(part.values_BHSV, (0, 0, 0, padding)))
+        return cls(torch.cat(keys), torch.cat(values))
 
     @property
     def room(self) -> int:
@@ -98,8 +106,8 @@ class Prefixes:
     source_B11S: Tensor
 
     def reorder(self, origin_BW: Tensor) -> None:
-        """Prefix w now is what prefix `origin_BW[b, w]` was."""
-        rows_B1WS = origin_BW[:, None, :, None].expand(self.sees_B1WS.shape)
+        """Prefix w now is what prefix `origin_BW[b, w]` was; there may be more than there were."""
+        rows_B1WS = origin_BW[:, None, :, None].expand(-1, -1, -1, self.sees_B1WS.shape[3])
         self.sees_B1WS = self.sees_B1WS.gather(2, rows_B1WS)
 
     def make_room(self, more: int, *, forgets: bool) -> None:
@@ -137,22 +145,31 @@ class IncrementalDecoder:
         self.layers = [_Layer(layer) for layer in model.decoder_layers]
 
     def start(self, source_BS: Tensor, beam: int) -> Prefixes:
-        """Read the sources; `beam` empty prefixes for each.
+        """Read the sources. Empty prefixes are all alike, so there is one for each, which the first
+        step or the first reordering makes up to `beam` of.
 
         Args:
             source_BS: int64 piece ids, padded on the right.
         """
-        memory = self.model.encode(source_BS)
-        rows = len(source_BS)
+        rows, longest = source_BS.shape
+        is_real_BS = source_BS != PAD
+        memories = []
+        for first in range(0, rows, READ_TOGETHER):
+            some = slice(first, first + READ_TOGETHER)
+            own_longest = int(is_real_BS[some].sum(dim=1).max())
+            memories.append(self.model.encode(source_BS[some, :own_longest]))
         return Prefixes(
             length=0,
             written=[
                 layer.empty(rows, min(ROOM, self.model.neighbourhood or ROOM) * beam)
                 for layer in self.layers
             ],
-            sees_B1WS=self.model.embedding.new_empty(rows, 1, beam, 0),
-            source=[Attended.of(layer) for layer in memory.layers],
-            source_B11S=_added(memory.may_attend_B11S),
+            sees_B1WS=self.model.embedding.new_empty(rows, 1, 1, 0),
+            source=[
+                Attended.of(parts, longest)
+                for parts in zip(*(memory.layers for memory in memories), strict=True)
+            ],
+            source_B11S=_added(is_real_BS[:, None, None]),
         )
 
     def step(self, newest_BW: Tensor, prefixes: Prefixes) -> Tensor:
@@ -163,7 +180,12 @@ class IncrementalDecoder:
         """
         rows, beam = newest_BW.shape
         r = self.model.neighbourhood
-        place = beam * (prefixes.length % r) if r else prefixes.sees_B1WS.shape[3]
+        prefixes.sees_B1WS = prefixes.sees_B1WS.expand(-1, -1, beam, -1)  # from the one at first
+        place = prefixes.sees_B1WS.shape[3]
+        if r:  # each step has `beam` places, also the first one if it needed less
+            unseen = beam * min(prefixes.length, r) - place
+            prefixes.sees_B1WS = functional.pad(prefixes.sees_B1WS, (0, unseen), value=NEVER)
+            place = beam * (prefixes.length % r)
         if place + beam > prefixes.written[0].room:
             prefixes.make_room(ROOM * beam, forgets=r is None)
             place = prefixes.sees_B1WS.shape[3]
@@ -203,8 +225,8 @@ class _Layer:
         _, keys, values = (size // self.layer.self_attention.h for size in self.sizes)
         h, dtype = self.layer.self_attention.h, dtype_of_products(self.w_qkv)
         return Attended(
-            self.w_qkv.new_empty(rows, h, keys, positions, dtype=dtype),
-            self.w_qkv.new_empty(rows, h, positions, values, dtype=dtype),
+            self.w_qkv.new_zeros(rows, h, keys, positions, dtype=dtype),
+            self.w_qkv.new_zeros(rows, h, positions, values, dtype=dtype),
         )
 
     def step(

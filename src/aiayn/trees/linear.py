@@ -60,11 +60,12 @@ def linearize(tree: Tree, leaves: Leaves) -> str:
 def restore(symbols: Sequence[str], words: Sequence[str], tags: Sequence[str]) -> Restored:
     """A tree over exactly these words and tags, whatever the symbols are.
 
-    Of symbols that make a tree over as many words it is that tree. Else it is repaired: what is
-    neither symbol nor word is skipped, and so are leaves beyond the last word, closing brackets
-    that close nothing and brackets around nothing; a closing bracket closes everything opened since
-    its own; what is left open at the end closes behind the last word; words beyond the last leaf go
-    into the brackets that are open there, or else into the outermost one that ends there.
+    Of symbols that make a tree over as many words, its leaves tags or these words, it is that tree.
+    Else it is repaired: what is neither symbol nor word is skipped, and so are leaves beyond the
+    last word, closing brackets that close nothing and brackets around nothing; a closing bracket
+    closes everything opened since its own; what is left open at the end closes behind the last
+    word; words beyond the last leaf go into the brackets that are open there, or else into the
+    outermost one that ends there.
 
     Leaves that are words tell which words of the sentence they are: where some are missing or too
     many, the others keep their brackets. A missing word goes into the brackets that are open both
