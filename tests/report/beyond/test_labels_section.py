@@ -34,7 +34,7 @@ def config(toy: dict[str, Any], load: Callable[[dict[str, Any]], Config]) -> Con
         toy["catalogue"][section_] |= yaml.load(
             (ROOT / "conf/catalogue/sentence_polarity.yaml").read_text(), yaml.CSafeLoader
         )[section_]
-    tasks = yaml.load((ROOT / "conf/tasks/multi30k.yaml").read_text(), yaml.CSafeLoader)
+    tasks = yaml.load((ROOT / "conf/tasks/sentence_polarity.yaml").read_text(), yaml.CSafeLoader)
     for fold in range(3):
         toy["tasks"][f"polarity-{fold}"] = tasks[f"polarity-{fold}"]
         for model in ACCURACY:
