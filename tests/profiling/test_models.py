@@ -93,7 +93,7 @@ def test_the_profile_follows_the_row(tiny: Callable[..., Model], N: int, d_ff: i
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", [0, 3])
 @pytest.mark.parametrize("columns", [{}, {"neighbourhood": 4}, {"positions": "learned"}])
-def test_a_layer_counts_as_the_second_did(
+def test_one_layer_stands_for_all(
     tiny: Callable[..., Model], columns: dict[str, object], labels: int
 ) -> None:
     for layers in (1, 2, 4):

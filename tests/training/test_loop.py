@@ -33,19 +33,6 @@ def everything(scratch: Path) -> dict[str, bytes]:
     return {**files, "state": state, "history": repr(metadata["extra"]["history"]).encode()}
 
 
-@pytest.mark.slow
-def test_it_learns_to_copy(make_trainer: Make, scratch: Path) -> None:
-    trainer = make_trainer(
-        steps=300, log_steps=100, validation_steps=300, checkpoint_steps=300, batch_tokens=512,
-        warmup_steps=100, N=1, d_model=32, d_ff=64, P_drop=0.0,
-    )  # fmt: skip
-    before = trainer.validate()
-    outcome = fit(trainer, scratch)
-    # ln 27 is 3.3: an untrained model knows nothing of 26 words and an end
-    assert before > 3
-    assert outcome.history[-1]["dev_loss"] < 1
-
-
 def test_history(make_trainer: Make, scratch: Path) -> None:
     seen: list[tuple[int, Mapping[str, float]]] = []
     trainer = make_trainer(steps=9)

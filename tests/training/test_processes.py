@@ -41,14 +41,13 @@ def whole(train_together: Together, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.mark.slow
 def test_the_number_of_processes_does_not_matter(train_together: Together, tmp_path: Path) -> None:
     """Twenty steps of 8 micro-batches: the same losses to 1e-4, whoever computed which; three
-    processes have three, three and two of them.
-    """
+    processes have three, three and two of them."""
     # a rate at which rounding is not blown up: the order of summation is all that may differ
     settings = {
         "learning_rate_scale": 0.2, "warmup_steps": 20, "validation_steps": 10, "micro_batches": 8,
     }  # fmt: skip
     curves = []
-    for number in (1, 2, 3, 4):
+    for number in (1, 2, 3):
         scratch = tmp_path / str(number)
         ended = train_together(scratch, number, columns={"steps": 20, "N": 1}, settings=settings)
         assert codes(ended) == [0] * number

@@ -87,8 +87,8 @@ def _shape(value: Any) -> Sequence[int]:
 def count_with_torch(forward: Callable[[], Tensor], *, backward: bool = False) -> tuple[int, int]:
     """FLOPs of `forward`, and of it with its backward pass (0 unless that is asked for).
 
-    On the meta device, or without attention and LSTM: torch's counter sees nothing in the CPU's
-    fused kernels of these two.
+    On the meta device, or without attention and without an LSTM in single precision: torch's
+    counter sees nothing in the CPU's fused kernels of these two.
     """
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         result = forward()

@@ -32,9 +32,10 @@ from aiayn.records.profiles import (
     Paths,
 )
 
-# fvcore's tracer cannot shape a convolution without data, torch's counter sees nothing in the CPU's
-# fused attention and LSTM
-COUNTED_ON_CPU = frozenset({"convolutional", "dilated", "separable"})
+# The CPU's kernel for attention hides its products from torch's counter, or pads them. The others
+# are counted on the CPU: on the meta device fvcore's tracer cannot shape a convolution, and each of
+# a recurrence's many small operators runs in Python.
+COUNTED_ON_META = frozenset({"self_attention", "restricted"})
 MAP_POSITIONS, MAP_LAYERS = 16, 3
 HEADS = 2  # of the stacks: reach does not depend on it
 
@@ -79,8 +80,10 @@ def count(name: str, kind: LayerType, sizes: Sizes) -> tuple[int, int]:
     Raises:
         ProfileError: fvcore, torch's counter and the closed formula are not equal.
     """
-    with torch.device("cpu" if name in COUNTED_ON_CPU else "meta"), torch.no_grad():
-        layer, x_1ND = kind.build(sizes), torch.empty(1, sizes.n, sizes.d)
+    with torch.device("meta" if name in COUNTED_ON_META else "cpu"), torch.no_grad():
+        # in double precision, for which the CPU has no fused LSTM: inside that torch counts nothing
+        layer = kind.build(sizes).double()
+        x_1ND = torch.zeros(1, sizes.n, sizes.d, dtype=torch.float64)
         by_operator = count_with_fvcore(layer, x_1ND)
         torchs, _ = count_with_torch(lambda: layer(x_1ND))
     whole = sum(by_operator.values())

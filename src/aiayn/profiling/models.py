@@ -175,13 +175,13 @@ def profile_model(
 def count_layers(
     model: Model, vocabulary: int, length: int, table_length: int, labels: int = 0
 ) -> CountedFlops:
-    """What `count` finds, of a model whose layers are all alike: the second is counted once and
-    stands for those after it. Arguments as of `profile_model`."""
-    first, *second = (
+    """What `count` finds, of a model whose layers are all alike: it is counted without any and with
+    one, which stands for the others. Arguments as of `profile_model`."""
+    without, with_one = (
         count(replace(model, N=layers), vocabulary, length, table_length, labels)
-        for layers in range(1, min(model.N, 2) + 1)
+        for layers in (0, 1)
     )
-    return first.plus(model.N - 1, second[0]) if second else first
+    return without.plus(model.N, with_one)
 
 
 @cache
