@@ -32,6 +32,8 @@ def _in(folder: Path) -> list[Path]:
 
 @pytest.mark.parametrize("stale", [False, True])
 def test_it_is_trained_again_only_when_dvc_lock_has_it(project: Any, stale: bool) -> None:
+    project.set("models", "base", "steps", value=6)
+    project.set("models", "base", "checkpoint_steps", value=3)
     lock = project.root / "dvc.lock"
     if stale:  # of an earlier training
         lock.write_text(_lock("0" * 32))
