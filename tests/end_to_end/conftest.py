@@ -247,15 +247,13 @@ def _copy(root: Path) -> Project:
     """A fresh clone of the working tree, as it stands, without what runs left elsewhere: more files
     than all the rest."""
     listed = subprocess.run(
-        ["git", "ls-files", "-coz", "--exclude-standard"],
+        ["git", "ls-files", "-coz", "--exclude-standard", ":!reproductions"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=True,
     )
     for name in filter(None, listed.stdout.split("\0")):
-        if name.startswith("reproductions/"):
-            continue
         if (REPOSITORY / name).is_file():  # a file that was deleted is still listed
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, root / name, follow_symlinks=False)
