@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,13 +25,17 @@ def evidence(
     return SimpleNamespace(
         config=SimpleNamespace(
             tasks={"en-de": SimpleNamespace(text=text)},
-            runs={"en-de.tiny": SimpleNamespace(task="en-de"), "en-de.big": SimpleNamespace(task="en-de")},
+            runs={
+                f"en-de.{name}": SimpleNamespace(task="en-de", model=name.partition("-")[0])
+                for name in ("tiny", "big", "tiny-s2")
+            },
         ),
         scores={
             "en-de.tiny": {"test": SplitScores(test_set=test_set, scores={score: held})},
             "en-de.big": None,
+            "en-de.tiny-s2": None,
         },
-    )  # fmt: skip
+    )
 
 
 def lines(held: Any) -> list[list[str]]:
@@ -44,6 +49,18 @@ def lines(held: Any) -> list[list[str]]:
 def test_a_run_stands_beside_the_figure_of_its_sentences() -> None:
     assert lines(evidence()) == [
         ["41.02 BLEU, lower-cased words", "40.50 39.00 to 42.00", "−0.52", "en-de.tiny"]
+    ]
+
+
+def test_several_seeds_of_a_model_have_their_mean_below_them() -> None:
+    held = evidence()
+    first = held.scores["en-de.tiny"]["test"]
+    second = replace(first.scores["lowercased_bleu"], value=42.5)
+    held.scores["en-de.tiny-s2"] = {"test": replace(first, scores={"lowercased_bleu": second})}
+    assert [line[1:] for line in lines(held)] == [
+        ["40.50 39.00 to 42.00", "−0.52", "en-de.tiny"],
+        ["42.50 39.00 to 42.00", "+1.48", "en-de.tiny-s2"],
+        ["41.50 ± 1.41", "+0.48", "en-de.tiny, 2 seeds"],
     ]
 
 
