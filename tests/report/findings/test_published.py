@@ -26,14 +26,17 @@ def evidence(
         config=SimpleNamespace(
             tasks={"en-de": SimpleNamespace(text=text)},
             runs={
-                f"en-de.{name}": SimpleNamespace(task="en-de", model=name.partition("-")[0])
-                for name in ("tiny", "big", "tiny-s2")
+                f"en-de.{name}": SimpleNamespace(
+                    task="en-de", model=name.partition("-")[0], seed=seed
+                )
+                for name, seed in (("tiny", 1), ("big", 1), ("tiny-s2", 2), ("tiny-again", 1))
             },
         ),
         scores={
             "en-de.tiny": {"test": SplitScores(test_set=test_set, scores={score: held})},
             "en-de.big": None,
             "en-de.tiny-s2": None,
+            "en-de.tiny-again": None,
         },
     )
 
@@ -62,6 +65,12 @@ def test_several_seeds_of_a_model_have_their_mean_below_them() -> None:
         ["42.50 39.00 to 42.00", "+1.48", "en-de.tiny-s2"],
         ["41.50 ± 1.41", "+0.48", "en-de.tiny, 2 seeds"],
     ]
+
+
+def test_a_run_made_again_is_no_second_seed() -> None:
+    held = evidence()
+    held.scores["en-de.tiny-again"] = held.scores["en-de.tiny"]
+    assert [line[-1] for line in lines(held)] == ["en-de.tiny", "en-de.tiny-again"]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def _rows(figure: Published, evidence: Evidence) -> Iterator[Row]:
         if split is None or task.text.target != figure.target:
             continue
         is_asked = True
-        seeds: dict[str, list[float]] = {}
+        seeds: dict[str, dict[int, float]] = {}  # of two runs that do the same, the first
         for run, described in config.runs.items():
             if described.task != name:
                 continue
@@ -54,10 +54,11 @@ def _rows(figure: Published, evidence: Evidence) -> Iterator[Row]:
             ours = scored.scores.get(figure.score) if scored else None
             if scored and ours and scored.test_set.pairs == figure.sentences.pairs:
                 is_scored = True
-                seeds.setdefault(described.model, []).append(ours.value)
+                seeds.setdefault(described.model, {}).setdefault(described.seed, ours.value)
                 yield _row(figure, run, _score(ours, run), ours.value)
-        for model, values in seeds.items():
-            if len(values) > 1:
+        for model, by_seed in seeds.items():
+            if len(by_seed) > 1:
+                values = list(by_seed.values())
                 of = f"{name}.{model}, {len(values)} seeds"
                 yield _row(figure, of, _over_seeds(values), statistics.mean(values))
     if is_asked and not is_scored:
