@@ -108,9 +108,12 @@ lock: $(READY) ## write requirements.lock: every package but torch, with its has
 sync: $(READY) ## bring finished runs into the MLflow store
 	python pipeline/track.py
 
+# one process answers, and none waits for jobs of MLflow's own: with its fourteen, a minute of processor time
+ui: export MLFLOW_SERVER_ENABLE_JOB_EXECUTION ?= false
+ui: export MLFLOW_DISABLE_TELEMETRY ?= true
 ui: $(READY) ## browse the runs in MLflow (http://127.0.0.1:5000)
 	@echo "MLflow starts, which takes some seconds: http://127.0.0.1:5000 (ctrl-C ends it)"
-	@mlflow ui --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
+	@mlflow ui --workers 1 --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 
 bench: $(READY) ## speed: training against a plain loop, a trained run's decoding, a corpus's stages
 	python benchmarks/training.py

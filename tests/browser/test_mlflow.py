@@ -121,19 +121,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(project: Path) -> Iterator[str]:
-    """The address of an MLflow server over the synced store."""
+    """The address of the server that `make ui` starts over the synced store."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    store = f"sqlite:///{project}/mlflow.db"
-    command = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", store]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     process = subprocess.Popen(
-        [*command, "--port", str(port), "--workers", "1"],
+        ["make", "-f", ROOT / "Makefile", "-o", ".venv/.ready", "ui"],
         cwd=project,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
+        env={**os.environ, "PATH": path, "MLFLOW_PORT": str(port)},
     )
     address = f"http://127.0.0.1:{port}"
     try:

@@ -32,9 +32,10 @@ from aiayn.records.profiles import (
     Paths,
 )
 
-# The CPU's kernel for attention hides its products from torch's counter, or pads them. The others
-# are counted on the CPU: on the meta device fvcore's tracer cannot shape a convolution, and each of
-# a recurrence's many small operators runs in Python.
+# The CPU's kernel for attention pads the products that torch's counter finds; restricted attention
+# has none, but takes several times as long there. The others are counted on the CPU: on the meta
+# device fvcore's tracer cannot shape a convolution, and each of a recurrence's many small operators
+# runs in Python.
 COUNTED_ON_META = frozenset({"self_attention", "restricted"})
 MAP_POSITIONS, MAP_LAYERS = 16, 3
 HEADS = 2  # of the stacks: reach does not depend on it
