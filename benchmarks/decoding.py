@@ -37,7 +37,8 @@ from aiayn.model.checkpoints import load_weights
 from aiayn.model.transformer import Transformer
 from aiayn.records import places
 from aiayn.records.text import read_lines
-from aiayn.tokens.bpe import END, PAD, START, Bpe
+from aiayn.tokens.bpe import Bpe
+from aiayn.tokens.special import END, PAD, START
 
 PLAIN_BATCH = 64  # sentences
 OURS = "aiayn"

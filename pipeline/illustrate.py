@@ -17,7 +17,8 @@ from aiayn.launcher import hand_over_single
 from aiayn.records import places
 from aiayn.records.illustrations import write_attention, write_table
 from aiayn.records.text import read_lines
-from aiayn.tokens.bpe import START, Bpe
+from aiayn.tokens.bpe import Bpe
+from aiayn.tokens.special import START
 
 PAIRS = 32  # for the means of each head; decoders read the references
 

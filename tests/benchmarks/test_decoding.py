@@ -13,7 +13,7 @@ from aiayn.compute.device import Device
 from aiayn.config import Decoding, Model
 from aiayn.decoding.beam import beam_search
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import END
+from aiayn.tokens.special import END
 
 Row = Callable[..., Model]
 

@@ -19,7 +19,7 @@ from aiayn.decoding.candidates import NEVER
 from aiayn.decoding.incremental import IncrementalDecoder, Prefixes
 from aiayn.errors import CheckpointError
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import END, PAD, START
+from aiayn.tokens.special import END, PAD, START
 
 CPU = Device(torch.device("cpu"), "float32")
 VOCABULARY = 7

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from aiayn.decoding.candidates import GROUP, NEVER, NextPieces
-from aiayn.tokens.bpe import END, PAD, START
+from aiayn.tokens.special import END, PAD, START
 
 BEAM, NUMBER, WIDTH = 3, 6, 8
 

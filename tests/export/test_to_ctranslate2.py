@@ -13,7 +13,7 @@ from aiayn.config import Decoding
 from aiayn.decoding.beam import beam_search
 from aiayn.export.heads import of_usual_width
 from aiayn.export.search import EngineSearch
-from aiayn.tokens.bpe import END, PAD, START
+from aiayn.tokens.special import END, PAD, START
 
 ctranslate2 = pytest.importorskip("ctranslate2", reason="the extra ctranslate2 is not installed")
 ROWS: tuple[dict[str, object], ...] = (

@@ -12,7 +12,8 @@ from tests.export.conftest import Drawn
 from aiayn.config import Bpe as BpeSpec
 from aiayn.export.heads import of_usual_width
 from aiayn.export.search import EngineSearch
-from aiayn.tokens.bpe import END, PAD, START, Bpe, train_bpe
+from aiayn.tokens.bpe import Bpe, train_bpe
+from aiayn.tokens.special import END, PAD, START
 
 pytest.importorskip("transformers", reason="the extra transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("default")  # the library's own

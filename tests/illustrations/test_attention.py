@@ -13,7 +13,7 @@ from aiayn.config import Model
 from aiayn.illustrations.attention import attention_maps, head_statistics
 from aiayn.model.layers import EncoderLayer
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import END, START
+from aiayn.tokens.special import END, START
 
 SOURCE, TARGET = [7, 8, 9, 10, END], [START, 11, 12]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aiayn.errors import ConfigError
 from aiayn.tokens.arrays import Side, TokenArrays
 from aiayn.tokens.batching import BatchPlan, MicroBatch, fill, sequential_batches
-from aiayn.tokens.bpe import PAD
+from aiayn.tokens.special import PAD
 
 Array = npt.NDArray[np.int64]
 Lengths = tuple[Array, Array]

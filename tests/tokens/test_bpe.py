@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from aiayn import config
 from aiayn.errors import ConfigError, DataError
 from aiayn.tokens import bpe as module
-from aiayn.tokens.bpe import END, PAD, START, UNK, Bpe, train_bpe
+from aiayn.tokens.bpe import Bpe, train_bpe
+from aiayn.tokens.special import END, PAD, START, UNK
 
 IDENTITY = config.Bpe(vocabulary=380, normalization="identity")
 

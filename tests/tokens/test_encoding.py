@@ -14,8 +14,9 @@ import pytest
 
 from aiayn.errors import DataError
 from aiayn.tokens.arrays import TokenArrays
-from aiayn.tokens.bpe import END, Bpe
+from aiayn.tokens.bpe import Bpe
 from aiayn.tokens.encoding import encode_task
+from aiayn.tokens.special import END
 
 WriteText = Callable[[Path, str, list[str], list[str]], None]
 

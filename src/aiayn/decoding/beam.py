@@ -24,7 +24,7 @@ from aiayn.decoding.candidates import NEVER, Candidates, NextPieces
 from aiayn.decoding.incremental import IncrementalDecoder
 from aiayn.errors import CheckpointError
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import END, PAD, START
+from aiayn.tokens.special import END, PAD, START
 
 BATCH_ROWS = 512  # hypotheses searched at once; changes no result beyond rounding
 BATCH_SOURCE_TOKENS = 4096

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from aiayn.tokens.bpe import END, PAD, START
+from aiayn.tokens.special import END, PAD, START
 
 NEVER = float("-inf")
 GROUP = 128  # neighbouring pieces

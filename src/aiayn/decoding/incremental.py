@@ -23,7 +23,7 @@ from aiayn.compute.device import dtype_of_products
 from aiayn.model.attention import KeysValues
 from aiayn.model.layers import DecoderLayer
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import PAD
+from aiayn.tokens.special import PAD
 
 NEVER = float("-inf")
 ROOM = 16  # pieces of a prefix by which the room for them grows
@@ -224,6 +224,7 @@ class _Layer:
         """Room for positions, none of them written."""
         _, keys, values = (size // self.layer.self_attention.h for size in self.sizes)
         h, dtype = self.layer.self_attention.h, dtype_of_products(self.w_qkv)
+        # zeros, for what is masked is still multiplied, by 0: what memory held may be no number
         return Attended(
             self.w_qkv.new_zeros(rows, h, keys, positions, dtype=dtype),
             self.w_qkv.new_zeros(rows, h, positions, values, dtype=dtype),

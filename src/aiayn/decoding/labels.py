@@ -9,7 +9,8 @@ import torch
 from aiayn.compute.device import Device
 from aiayn.model.classifier import Classifier
 from aiayn.records.guesses import Guess
-from aiayn.tokens.bpe import END, PAD, Bpe
+from aiayn.tokens.bpe import Bpe
+from aiayn.tokens.special import END, PAD
 
 BATCH_TOKENS = 8192  # padding counted; attention needs the square of a sentence alone
 

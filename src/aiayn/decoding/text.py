@@ -8,7 +8,8 @@ from aiayn.compute.device import Device
 from aiayn.config import Decoding
 from aiayn.decoding.beam import beam_search
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import END, Bpe
+from aiayn.tokens.bpe import Bpe
+from aiayn.tokens.special import END
 
 
 def translate(

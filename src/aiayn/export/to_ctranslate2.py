@@ -16,7 +16,7 @@ from aiayn.export.search import NO_OUTPUT, PATIENCE, POSITIONS, EngineSearch
 from aiayn.model.attention import MultiHeadAttention
 from aiayn.model.layers import LAYER_NORM_EPSILON, FeedForward, Residual
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import END, PAD, START, UNK
+from aiayn.tokens.special import END, PAD, START, UNK
 
 BATCH = 32  # sentences at a time
 

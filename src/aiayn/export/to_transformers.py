@@ -18,7 +18,7 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel, MarianTo
 from aiayn.config import Model
 from aiayn.export.search import NO_OUTPUT, POSITIONS, EngineSearch
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import END, PAD, START, UNK
+from aiayn.tokens.special import END, PAD, START, UNK
 
 BATCH = 32  # sentences at a time
 ATTENTIONS = {"w_q": "q_proj", "w_k": "k_proj", "w_v": "v_proj", "w_o": "out_proj"}

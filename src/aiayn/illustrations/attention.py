@@ -15,7 +15,8 @@ from aiayn.model.encoder import Encoding
 from aiayn.model.layers import EncoderLayer
 from aiayn.model.transformer import Transformer
 from aiayn.records.illustrations import KINDS, AttentionMaps
-from aiayn.tokens.bpe import END, START, Bpe
+from aiayn.tokens.bpe import Bpe
+from aiayn.tokens.special import END, START
 
 DECIMALS = 4
 

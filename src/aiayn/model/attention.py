@@ -37,6 +37,8 @@ def attention_weights(queries_BHTK: Tensor, keys_BHSK: Tensor, may_attend: Tenso
     """softmax(Q K^T / sqrt(d_k)), shape (B, H, T, S): who attends to whom, and how much."""
     # the queries are divided because they are fewer than the scores
     scores_BHTS = queries_BHTK / queries_BHTK.shape[-1] ** 0.5 @ keys_BHSK.transpose(2, 3)
+    if scores_BHTS.dtype == torch.bfloat16:  # of which a CPU takes rows under 32 number by number
+        scores_BHTS = scores_BHTS.float()
     if may_attend is not None:
         scores_BHTS += torch.where(may_attend, 0.0, float("-inf"))
     return torch.softmax(scores_BHTS, dim=-1)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from aiayn.errors import ConfigError
 from aiayn.tokens.arrays import Lengths, Side, TokenArrays
-from aiayn.tokens.bpe import PAD
 from aiayn.tokens.shapes import choose_boxes
+from aiayn.tokens.special import PAD
 
 Shape = tuple[int, int, int]
 Indices = npt.NDArray[np.integer]

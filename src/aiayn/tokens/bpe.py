@@ -15,8 +15,7 @@ from aiayn.config import Bpe as BpeSpec
 from aiayn.errors import AiaynError, ConfigError, DataError
 from aiayn.files import replaced_folder
 from aiayn.records import places
-
-PAD, UNK, START, END = range(4)
+from aiayn.tokens.special import END, PAD, START, UNK
 
 # a distinct word takes up to 0.8 kB, most of it in sentencepiece: these, 3 GB
 MOST_DISTINCT = 4_000_000

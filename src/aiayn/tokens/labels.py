@@ -9,7 +9,7 @@ import numpy as np
 
 from aiayn.errors import DataError
 from aiayn.tokens.arrays import Side, TokenArrays
-from aiayn.tokens.bpe import END
+from aiayn.tokens.special import END
 
 # words of the target that are one piece each come after the special pieces, in order
 FIRST = END + 1

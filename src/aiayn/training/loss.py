@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from aiayn.compute.device import dtype_of_products
 
-CHUNK_BYTES = 4 << 20  # logits of this size stay in a CPU's cache; a GPU is given more
+CHUNK_BYTES = 8 << 20  # logits of this size stay in a CPU's cache; a GPU is given more
 CHUNK_BYTES_GPU = 1 << 30
 
 
@@ -88,18 +88,17 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
             chunk = slice(begin, begin + rows)
             targets, is_real = targets_N[chunk, None], is_real_N1[chunk]
             logits = (states_ND[chunk] @ weight_PD.t()).float()
-            log_p = logits.log_softmax(dim=1)
-            nll_chunk = -log_p.gather(1, targets)
-            above_mean = logits.gather(1, targets) - (states_ND[chunk] * mean_D).sum(
-                dim=1, keepdim=True
-            )
+            p = logits.softmax(dim=1)
+            # -log p of the right piece, which may be 0, by way of the likeliest piece, which is not
+            wanted = logits.gather(1, targets)
+            nll_chunk = logits.amax(1, keepdim=True) - p.amax(1, keepdim=True).log() - wanted
+            above_mean = wanted - (states_ND[chunk] * mean_D).sum(dim=1, keepdim=True)
             nll += (nll_chunk * is_real).sum()
             loss += ((nll_chunk + eps_ls * above_mean) * is_real).sum()
             if grad_states_ND is None or grad_embedding_PD is None:
                 continue
-            grad = log_p.exp_()
-            grad.scatter_add_(1, targets, torch.full_like(nll_chunk, eps_ls - 1))
-            grad = grad.to(weight_PD.dtype)
+            p.scatter_add_(1, targets, torch.full_like(nll_chunk, eps_ls - 1))
+            grad = p.to(weight_PD.dtype)
             torch.mm(grad, weight_PD, out=grad_states_ND[chunk])
             if weight_PD.dtype == embedding_PD.dtype:
                 grad_embedding_PD.addmm_(grad.t(), real_ND[chunk])

@@ -16,7 +16,7 @@ from aiayn.model.encoder import Encoding
 from aiayn.model.transformer import Transformer
 from aiayn.tokens import labels
 from aiayn.tokens.arrays import TokenArrays
-from aiayn.tokens.bpe import PAD, START
+from aiayn.tokens.special import PAD, START
 from aiayn.training.loss import smoothed_cross_entropy
 
 M = TypeVar("M", bound=Encoding)

@@ -1,0 +1,1 @@
+../../src/aiayn/tokens/special.py
