@@ -96,27 +96,29 @@ training:
 
 
 # Runs stages in forks of a process that has imported what aiayn.repro.origin imports, and nothing of ours:
-# two to five seconds less than a start of their own, of which dvc and `aiayn repro` see enough.
+# two to five seconds less than a start of their own, of which dvc and `aiayn repro` see enough, and a second
+# less than an end that takes the interpreter down.
 HOST = """
-import json, os, runpy, sys
+import json, multiprocessing, os, runpy, sys
 import sacrebleu, sacremoses, torch, torch._dynamo
 
+def child(order):
+    os.chdir(order["folder"])
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    for number, file in enumerate(order["said"], 1):
+        os.dup2(os.open(file, os.O_CREAT | os.O_WRONLY), number)
+    script = order["words"][0]
+    sys.argv = order["words"]
+    sys.path[:1] = [os.path.abspath(os.path.dirname(script)), order["environment"]["PYTHONPATH"]]
+    runpy.run_path(script, run_name="__main__")
+
+fork = multiprocessing.get_context("fork")
 for line in sys.stdin:
-    order = json.loads(line)
-    pid = os.fork()
-    if pid == 0:
-        os.chdir(order["folder"])
-        os.environ.clear()
-        os.environ.update(order["environment"])
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for number, file in enumerate(order["said"], 1):
-            os.dup2(os.open(file, os.O_CREAT | os.O_WRONLY), number)
-        script = order["words"][0]
-        sys.argv = order["words"]
-        sys.path[:1] = [os.path.abspath(os.path.dirname(script)), order["environment"]["PYTHONPATH"]]
-        runpy.run_path(script, run_name="__main__")
-        sys.exit()
-    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+    process = fork.Process(target=child, args=(json.loads(line),))
+    process.start()
+    process.join()
+    print(process.exitcode, flush=True)
 """
 
 

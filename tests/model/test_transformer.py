@@ -212,6 +212,14 @@ def test_both_ways_to_attend_are_equation_1(d_k: int, length: int, mask: str) ->
         torch.testing.assert_close(with_gradients(found), expected, atol=1e-5, rtol=1e-5)
 
 
+def test_weights_of_bfloat16_products_are_float32() -> None:
+    """However short the rows: products are rounded, the softmax of them is not."""
+    with torch.autocast("cpu", torch.bfloat16):
+        weights = attention_weights(torch.randn(2, 2, 9, 8), torch.randn(2, 2, 9, 8), None)
+    assert weights.dtype == torch.float32
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 2, 9))
+
+
 def test_equation_1_by_hand() -> None:
     """Scores ln 3 and 0 after division by sqrt(4): weights 3/4 and 1/4."""
     queries = torch.tensor([[[[2 * math.log(3), 0.0, 0.0, 0.0]]]])

@@ -9,6 +9,7 @@ import random
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from unittest.mock import ANY
 
 import pytest
@@ -92,8 +93,8 @@ def test_terminated_at_any_step_and_resumed(make_trainer: Make, tmp_path: Path, 
 @pytest.mark.slow
 def test_kill_9_at_five_random_moments(train_together: Together, tmp_path: Path) -> None:
     """After a step, or while something is being written: by the count, so that no clock decides."""
-    columns = {"steps": 120}
-    assert train_together(tmp_path / "whole", columns=columns) == [(0, ANY)]
+    what: dict[str, Any] = {"columns": {"N": 1, "steps": 72}, "settings": {"micro_batches": 1}}
+    assert train_together(tmp_path / "whole", **what) == [(0, ANY)]
     moments, starts = random.Random(0), 0
     while starts < 5:
         kill, at = "os.kill(os.getpid(), signal.SIGKILL)", moments.randint(1, 12)
@@ -102,10 +103,10 @@ def test_kill_9_at_five_random_moments(train_together: Together, tmp_path: Path)
             "on_write": f"if number == {1 + at % 4}: {kill}",
         }
         which = moments.choice(list(event))
-        ended = train_together(tmp_path / "parts", columns=columns, **{which: event[which]})
+        ended = train_together(tmp_path / "parts", **what, **{which: event[which]})
         assert ended[0][0] == -signal.SIGKILL
         starts += 1
-    assert train_together(tmp_path / "parts", columns=columns) == [(0, ANY)]
+    assert train_together(tmp_path / "parts", **what) == [(0, ANY)]
     assert load_tensors(places.resume(tmp_path / "parts"))[1]["extra"]["starts"] > 2
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 

@@ -69,6 +69,18 @@ def test_five_words_on_paper() -> None:
     assert nll.item() == pytest.approx(2 * math.log(5))
 
 
+@pytest.mark.parametrize("scale", [1.0, 30.0, 1000.0])
+def test_a_right_piece_may_be_as_unlikely_as_can_be(scale: float) -> None:
+    """Its probability, exp(-103) or less, is 0 in float32; its logarithm is not."""
+    states, embedding = torch.eye(3), scale * torch.tensor([[0.0], [-5.0], [5.0]]).expand(3, 3)
+    targets = torch.tensor([1, 2, 1])
+    loss, nll = smoothed_cross_entropy(states, embedding, targets, eps_ls=0.1, pad=0)
+    logits = (states @ embedding.T).double()
+    expected = cross_entropy(logits, targets, reduction="sum", label_smoothing=0.1)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
+    assert nll.item() == pytest.approx(cross_entropy(logits, targets, reduction="sum").item())
+
+
 def test_nothing_but_padding_is_zero() -> None:
     states = torch.randn(3, 4, requires_grad=True)
     embedding = torch.randn(5, 4, requires_grad=True)

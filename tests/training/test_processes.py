@@ -8,6 +8,7 @@ import random
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,18 +88,18 @@ def test_two_processes_killed_at_six_random_moments(
     train_together: Together, tmp_path: Path
 ) -> None:
     """Both after a step, or the first while it writes; by the count, so that no clock decides."""
-    columns = {"steps": 80}
-    assert codes(train_together(tmp_path / "whole", 2, columns=columns)) == [0, 0]
+    what: dict[str, Any] = {"columns": {"N": 1, "steps": 40}, "settings": {"micro_batches": 2}}
+    assert codes(train_together(tmp_path / "whole", 2, **what)) == [0, 0]
     kill, moments = "os.kill(os.getpid(), signal.SIGKILL)", random.Random(1)
     for number in range(6):
         if number % 2:
             event = {"on_write": f"if number == {moments.randint(1, 4)}: {kill}"}
         else:
             event = {"on_step": f"if trainer.step_number % 9 == {moments.randint(0, 8)}: {kill}"}
-        ended = codes(train_together(tmp_path / "parts", 2, columns=columns, **event))
+        ended = codes(train_together(tmp_path / "parts", 2, **what, **event))
         assert ended[0] == -signal.SIGKILL
         assert ended[1] == (1 if number % 2 else -signal.SIGKILL)
-    assert codes(train_together(tmp_path / "parts", 2, columns=columns)) == [0, 0]
+    assert codes(train_together(tmp_path / "parts", 2, **what)) == [0, 0]
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 
 
