@@ -20,8 +20,8 @@ from aiayn.records.checkpoints import Weights
 # what of src/aiayn decides the bits of a training: a change here trains anew. The graph's deps are
 # the same (a test compares)
 DECIDING_CODE = (
-    "compute", "model", "tokens/arrays.py", "tokens/batching.py", "tokens/bpe.py",
-    "tokens/labels.py", "tokens/shapes.py", "training",
+    "compute", "model", "tokens/arrays.py", "tokens/batching.py", "tokens/labels.py",
+    "tokens/shapes.py", "tokens/special.py", "training",
 )  # fmt: skip
 
 
