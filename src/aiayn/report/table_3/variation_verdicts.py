@@ -42,7 +42,7 @@ def verdicts(evidence: Evidence) -> Iterator[Entry]:
         yield _entry(
             f"{row}perplexity",
             printed.perplexity,
-            _Ours(ours.mean, (f"{ours.source}.mean",)) if ours else None,
+            _Ours(ours.mean, f"{ours.source}.mean") if ours else None,
             TOLERANCE_PERPLEXITY * printed.perplexity.value,
             recipe_of(key), evidence, run, dev,
         )  # fmt: skip
@@ -51,7 +51,7 @@ def verdicts(evidence: Evidence) -> Iterator[Entry]:
 @dataclass(frozen=True)
 class _Ours:
     value: float
-    sources: tuple[str, ...]
+    source: str  # of one figure alone
 
 
 def _mean_bleu(evidence: Evidence, variation: Variation | None, protocol: str) -> _Ours | None:
@@ -61,7 +61,8 @@ def _mean_bleu(evidence: Evidence, variation: Variation | None, protocol: str) -
     found = [bleu for dev in splits if dev and (bleu := dev.scores.get(protocol))]
     if not found:
         return None
-    return _Ours(mean(bleu.value for bleu in found), tuple(f"{b.source}.value" for b in found))
+    source = f"{found[0].source}.value" if len(found) == 1 else ""
+    return _Ours(mean(bleu.value for bleu in found), source)
 
 
 def _entry(
@@ -84,7 +85,10 @@ def _entry(
         scored=dev,
         manifests=evidence.manifests,
     )
-    cell = Cell(f"{ours.value:.2f}", sources=ours.sources, run=run) if ours else None
+    cell = None
+    if ours:
+        sources = (ours.source,) if ours.source else ()
+        cell = Cell(f"{ours.value:.2f}", sources=sources, run=run)
     return Entry(
         what=what,
         paper=printed.text,
