@@ -107,6 +107,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("tasks/en-de/text/dev", "demo-def", "names the corpus 'demo-def', which does not exist. Did you mean"),
         ("tasks/en-de/text/tests", {}, "tasks.en-de.text.tests needs a set named test."),
         ("tasks/en-de/text/train", "demo-train", "tasks.en-de.text.train must be a list, not 'demo-train'."),
+        ("tasks/en-de/text/train", ["demo-train", "demo-train"], "tasks.en-de.text.train names the corpus 'demo-train' more than once; name it once."),
         ("tasks/en-de/decoding/alpha", -1, "tasks.en-de.decoding.alpha must not be negative."),
         ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides, a grammar, a treebank, labelled texts or sequences."),
         ("catalogue/corpora/demo-dev", {"treebank": {"files": ["*"]}}, "demo-dev.treebank needs download or folder."),
