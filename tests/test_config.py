@@ -98,6 +98,8 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("models/base/P_drop", 1.0, "models.base.P_drop must be at least 0 and below 1."),
         ("models/base/P_drop", "0.1", "models.base.P_drop must be a number, not '0.1'."),
         ("models/A_h1/d_model", 63, "models.A_h1.d_model must be even"),
+        ("models/base/average", 46, "models.base.average is 46, but steps 900 with checkpoint_steps 20 give 45 to average; lower average or checkpoint_steps, or raise steps."),
+        ("models/big/average", 24, "steps 450 with checkpoint_steps 20 give 23 to average; lower"),
         ("models/base/h", 0, "models.base.h is 0; it must be above 0."),
         ("models/base/h", "8", "models.base.h must be a whole number, not '8'."),
         ("models/base/h", 6, "models.base.h is 6, which does not divide d_model 64. Use"),
