@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from aiayn.config.rules import positive, require
+from aiayn.config.rules import below_one, positive, require
 from aiayn.errors import ConfigError
 
 
@@ -62,9 +62,7 @@ class Model:
         ):
             positive(f"{key}.{field}", getattr(self, field))
         for field in ("P_drop", "eps_ls"):
-            require(
-                0 <= getattr(self, field) < 1, f"{key}.{field}", "must be at least 0 and below 1"
-            )
+            below_one(f"{key}.{field}", getattr(self, field))
         require(self.d_model % 2 == 0, f"{key}.d_model", "must be even: a sine and a cosine each")
         checkpoints = -(-self.steps // self.checkpoint_steps)  # the last step makes one anyway
         require(
