@@ -143,6 +143,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("catalogue/downloads/x", {**DOWNLOAD, "url": "http://host/a\0b"}, "downloads.x.url is 'http://host/a\\x00b'; write"),
         ("catalogue/downloads/x", {**DOWNLOAD, "url": "http://[host/a"}, "downloads.x.url is 'http://[host/a'; write"),
         ("catalogue/downloads/x", {**DOWNLOAD, "checksum": "sha256:abc"}, "downloads.x.checksum is 'sha256:abc'; write sha256: or md5: and its 64 or 32 hexadecimal digits."),
+        ("catalogue/downloads", {"x": {**DOWNLOAD, "url": "http://host/f?v=1"}, "y": {**DOWNLOAD, "url": "http://host/f?v=2"}}, "downloads.y.url is 'http://host/f?v=2', and that of x is 'http://host/f?v=1': both files would lie at host/f, and only one can; give one a URL of another host or path."),
         ("training/learning_rate_scale", float("inf"), "training.learning_rate_scale must be a finite number, not inf."),
         ("tasks/en-de/decoding/alpha", float("nan"), "tasks.en-de.decoding.alpha must be a finite number, not nan."),
         ("tasks/en-de/kind", "parse", "tasks.en-de.kind must be one of translation, parsing, copying, classification, not 'parse'."),
