@@ -311,6 +311,18 @@ def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
         kept.replace(weights)
 
 
+def test_nothing_compares_with_a_folder_that_is_no_reproduction(
+    project: Path, capsys: Said
+) -> None:
+    """Neither one that does not exist, nor one of something else."""
+    for folder in ("reproductions/demmo", "models"):
+        with pytest.raises(SystemExit, match="^2$"):
+            main(["verify", folder])
+        assert capsys.readouterr().err == (
+            f"DataError: {folder}/scores: no scores. Name a folder that make reproduction wrote.\n"
+        )
+
+
 def test_ctrl_c_is_no_error(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

@@ -123,7 +123,7 @@ def test_a_file_is_fetched_once_and_kept_by_host_and_path(
 ) -> None:
     wanted = download(f"{host.url}/deep/a.gz")
     paths = {fetch(wanted, tmp_path) for _ in range(2)}
-    assert paths == {tmp_path / host.place / "deep/a.gz"}
+    assert paths == {tmp_path / host.place / "deep/a.gz"} == {tmp_path / wanted.place}
     assert paths.pop().read_bytes() == CONTENT
     assert host.requests == ["/deep/a.gz"]
     assert capsys.readouterr() == ("", "")  # a progress bar is for terminals

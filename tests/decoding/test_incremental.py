@@ -11,6 +11,7 @@ from torch import Tensor
 from aiayn.compute.device import Device
 from aiayn.config import Model
 from aiayn.decoding import incremental
+from aiayn.decoding.candidates import NextPieces
 from aiayn.decoding.incremental import ROOM, IncrementalDecoder, Prefixes
 from aiayn.model.transformer import Transformer
 
@@ -127,11 +128,14 @@ def test_nothing_is_kept_that_no_step_sees(tiny: Row) -> None:
     assert prefixes.sees_B1WS.shape == (2, 1, 3, 5 * 3)
 
 
-def test_the_cache_has_the_format_of_what_is_cached(tiny: Row) -> None:
-    """A float32 cache would take twice the memory, and be cast in each step."""
-    decoder = IncrementalDecoder(seeded(tiny()))
+def test_cache_and_weights_have_the_format_of_products(tiny: Row) -> None:
+    """A float32 cache would take twice the memory, and be cast in each step; weights would too."""
+    model = seeded(tiny())
     with torch.inference_mode(), Device(torch.device("cpu"), "bfloat16").autocast():
+        decoder, next_pieces = IncrementalDecoder(model), NextPieces(model.embedding)
         prefixes = decoder.start(tokens(1, 3), 2)
         decoder.step(torch.tensor([[2, 2]]), prefixes)
     for attended in (*prefixes.written, *prefixes.source):
         assert {attended.keys_BHKS.dtype, attended.values_BHSV.dtype} == {torch.bfloat16}
+    weights = {layer.w_qkv.dtype for layer in decoder.layers} | {next_pieces.weight_DP.dtype}
+    assert weights == {torch.bfloat16}

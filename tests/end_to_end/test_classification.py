@@ -26,6 +26,7 @@ def labelled(demo_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFact
         "tasks.who-acts.bpe.vocabulary=450",
         "models.classifier.N=1",
         "models.classifier.steps=40",
+        "models.classifier.average=2",
     )
 
 

@@ -25,6 +25,7 @@ def parsed(demo_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFactor
         "tasks.parsing.decoding.extra_length=20",
         "models.parser.N=1",
         "models.parser.steps=20",
+        "models.parser.average=1",
     )
     root: Path = project.root
     return root

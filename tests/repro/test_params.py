@@ -43,6 +43,15 @@ def test_another_launcher(project: Path) -> None:
     assert composed["scale"] == "wmt14"
 
 
+@pytest.mark.parametrize("launcher", [None, "here"])
+def test_gpus_of_a_launcher_that_has_none(project: Path, launcher: str | None) -> None:
+    said = (
+        "launcher.gpus is given, but the launcher in force has none. Leave GPUS out, or choose one "
+        "that has: LAUNCHER=gpu_each, ray, slurm, torchrun."
+    )
+    assert complaint(project, "demo", launcher, "4") == said
+
+
 def test_another_launcher_alone_keeps_the_scale_in_force(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,9 +131,11 @@ def test_without_conf(tmp_path: Path) -> None:
     assert complaint(tmp_path) == said
 
 
-def complaint(project: Path, scale: str | None = None) -> str:
+def complaint(
+    project: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
+) -> str:
     with pytest.raises(ConfigError) as error:
-        write_params(project, scale)
+        write_params(project, scale, launcher, gpus)
     said = str(error.value)
     assert "\n" not in said
     assert (project / "params.yaml").read_text() == "former\n"

@@ -112,9 +112,18 @@ def test_what_was_made_before_comes_from_the_cache(toy: Path) -> None:
     assert dvc_runs(toy) == []
 
 
-def test_a_target_that_does_not_exist(toy: Path) -> None:
-    with pytest.raises(GraphError, match="train@d"):
-        Graph(["train@d"])
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("trian@b", "Did you mean train@b?"),
+        ("trian", "Did you mean train?"),
+        ("x", "There are: prepare, train, report."),
+    ],
+)
+def test_a_target_that_does_not_exist(toy: Path, target: str, said: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        Graph([target])
+    assert str(caught.value) == f"dvc.yaml: there is no stage '{target}'. {said}"
 
 
 def test_a_graph_that_cannot_be_read(toy: Path) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from aiayn.errors import DataError
-from aiayn.verification.cells import Cell, cells
+from aiayn.verification.cells import Cell, NoReproductionError, cells
 
 Side = Callable[..., Path]
 
@@ -87,5 +86,5 @@ def test_perplexity_moves_and_what_is_not_here_is_missing(side: Side) -> None:
 
 
 def test_a_folder_that_is_no_reproduction_is_one_line(side: Side, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="nowhere/scores: no scores"):
+    with pytest.raises(NoReproductionError, match="nowhere/scores: no scores"):
         cells(tmp_path / "nowhere", side("here"))

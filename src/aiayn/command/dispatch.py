@@ -14,7 +14,7 @@ from pathlib import Path
 from aiayn import config
 from aiayn.command.arguments import parser
 from aiayn.command.trained_runs import USES
-from aiayn.errors import one_line_errors
+from aiayn.errors import one_line_errors, printable
 from aiayn.files import write_atomically
 from aiayn.records import places
 
@@ -45,8 +45,13 @@ def _repro(stages: Sequence[str], jobs: int | None) -> None:
 
 def _verify(reproduction: Path, json_file: Path | None, page: Path | None) -> None:
     from aiayn.verification import verify
+    from aiayn.verification.cells import NoReproductionError
 
-    verification = verify.verify(reproduction, Path())
+    try:
+        verification = verify.verify(reproduction, Path())
+    except NoReproductionError as error:
+        print(printable(f"DataError: {error}"), file=sys.stderr)
+        sys.exit(verify.NOTHING_COMPARES)
     if json_file:
         write_atomically(json_file, verify.to_json(verification))
     if page:

@@ -29,9 +29,15 @@ class Download:
     licence: str
     bytes: int | None = None
 
+    @property
+    def place(self) -> str:
+        """HOST/PATH, where the file lies in a mirror and among the downloads."""
+        parts = urlsplit(self.url)
+        return f"{parts.netloc}{parts.path}"
+
     def check(self, key: str) -> None:
-        """Raises ConfigError where the file would have no place of its own in a mirror, or could
-        not be checked."""
+        """Raises ConfigError where the file would have no place in a mirror, or could not be
+        checked."""
         require(
             _has_a_place(self.url),
             f"{key}.url",
@@ -233,5 +239,15 @@ class Catalogue:
                 named(name, f"catalogue.{section}")
         for name, corpus in self.corpora.items():
             corpus.check(f"catalogue.corpora.{name}", self.downloads)
+        at: dict[str, str] = {}
         for name, download in self.downloads.items():
-            download.check(f"catalogue.downloads.{name}")
+            key = f"catalogue.downloads.{name}"
+            download.check(key)
+            first = at.setdefault(download.place, name)
+            other = self.downloads[first].url
+            require(
+                download.url == other,
+                f"{key}.url",
+                f"is {download.url!r}, and that of {first} is {other!r}: both files would lie at "
+                f"{download.place}, and only one can; give one a URL of another host or path",
+            )

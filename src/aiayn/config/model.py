@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from aiayn.config.rules import positive, require
+from aiayn.config.rules import below_one, positive, require
 from aiayn.errors import ConfigError
 
 
@@ -47,7 +47,7 @@ class Model:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def check(self, key: str) -> None:
-        """Raises ConfigError where no such model can be built."""
+        """Raises ConfigError where no such model can be built, or averaged."""
         for field in (
             "N",
             "d_model",
@@ -62,10 +62,16 @@ class Model:
         ):
             positive(f"{key}.{field}", getattr(self, field))
         for field in ("P_drop", "eps_ls"):
-            require(
-                0 <= getattr(self, field) < 1, f"{key}.{field}", "must be at least 0 and below 1"
-            )
+            below_one(f"{key}.{field}", getattr(self, field))
         require(self.d_model % 2 == 0, f"{key}.d_model", "must be even: a sine and a cosine each")
+        checkpoints = -(-self.steps // self.checkpoint_steps)  # the last step makes one anyway
+        require(
+            self.average <= checkpoints,
+            f"{key}.average",
+            f"is {self.average}, but steps {self.steps} with checkpoint_steps "
+            f"{self.checkpoint_steps} give {checkpoints} to average; lower average or "
+            "checkpoint_steps, or raise steps",
+        )
 
 
 def spelled_out(row: Any, key: str) -> Any:

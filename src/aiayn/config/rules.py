@@ -23,6 +23,11 @@ def positive(key: str, value: float | None) -> None:
     require(value is None or value > 0, key, f"is {value}; it must be above 0")
 
 
+def below_one(key: str, value: float) -> None:
+    """Raises ConfigError unless the value is at least 0 and below 1."""
+    require(0 <= value < 1, key, "must be at least 0 and below 1")
+
+
 def known(name: str, names: Iterable[str], key: str, noun: str) -> None:
     """Raises ConfigError, with the nearest name, unless `name` is one of `names`."""
     if name not in names:

@@ -64,7 +64,8 @@ class Text:
         return ("dev", *self.tests)
 
     def check(self, key: str, kind: str, catalogue: Catalogue) -> None:
-        """Raises ConfigError where the corpora do not exist or do not suit the kind of task."""
+        """Raises ConfigError where the corpora do not exist, do not suit the kind of task or are
+        named twice for training."""
         parses = kind == "parsing"
         _belongs(self.leaves, f"{key}.leaves", kind, "parsing", "tags, dummy or words")
         _belongs(self.labels, f"{key}.labels", kind, "classification", "what a target may be")
@@ -84,6 +85,9 @@ class Text:
             named(getattr(self, side), f"{key}.{side}")
         for reserved in ("train", "dev"):
             require(reserved not in self.tests, f"{key}.tests.{reserved}", "is a reserved name")
+        for name in self.train:
+            complaint = f"names the corpus {name!r} more than once; name it once"
+            require(self.train.count(name) == 1, f"{key}.train", complaint)
         for name in (*self.train, self.dev, *self.tests.values()):
             known(name, catalogue.corpora, key, "corpus")
             corpus = catalogue.corpora[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aiayn.config.rules import positive, require
+from aiayn.config.rules import below_one, positive, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +14,12 @@ class Adam:
     beta1: float
     beta2: float
     epsilon: float
+
+    def check(self, key: str) -> None:
+        """Raises ConfigError where a moment would not decay, or the quotient not be finite."""
+        for name in ("beta1", "beta2"):
+            below_one(f"{key}.{name}", getattr(self, name))
+        positive(f"{key}.epsilon", self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +54,7 @@ class Training:
             "validation_steps", "log_steps",
         ):  # fmt: skip
             positive(f"training.{name}", getattr(self, name))
+        self.adam.check("training.adam")
         size = self.batch_tokens // self.micro_batches
         require(
             size >= self.max_length,

@@ -66,7 +66,7 @@ def beam_search(
     Raises:
         CheckpointError: no output of a sentence has a probability: the weights are not numbers.
     """  # fmt: skip
-    with torch.inference_mode():
+    with torch.inference_mode(), device.autocast():
         decoder, next_pieces = IncrementalDecoder(model), NextPieces(model.embedding)
 
     @torch.inference_mode()

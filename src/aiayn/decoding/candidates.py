@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from aiayn.compute.device import dtype_of_products
 from aiayn.tokens.special import END, PAD, START
 
 NEVER = float("-inf")
@@ -36,14 +37,16 @@ class NextPieces:
     Padding and the start symbol are no output.
 
     Args:
-        embedding: (P, D), the matrix that input and output share.
+        embedding: (P, D), the matrix that input and output share. A copy in the format of products
+            here is used.
     """
 
     def __init__(self, embedding: Tensor) -> None:
         self.vocabulary = len(embedding)
         padding = -self.vocabulary % GROUP
-        # transposed: few rows multiply it faster so
-        self.weight_DP = functional.pad(embedding, (0, 0, 0, padding)).t().contiguous()
+        # transposed: few rows multiply it faster so; cast here, or each step would
+        weight_PD = embedding.to(dtype_of_products(embedding))
+        self.weight_DP = functional.pad(weight_PD, (0, 0, 0, padding)).t().contiguous()
         self.groups = self.weight_DP.shape[1] // GROUP
 
     def best(

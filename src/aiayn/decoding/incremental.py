@@ -137,7 +137,8 @@ class IncrementalDecoder:
     """A model's decoder, ready to go step by step; several threads may share it.
 
     Args:
-        model: in evaluation mode. Copies of its weights are used, so train it no further.
+        model: in evaluation mode. Copies of its weights are used, so train it no further; they have
+            the format of products here, so make it under the autocast that it will run under.
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -208,8 +209,8 @@ class IncrementalDecoder:
 
 
 class _Layer:
-    """A decoder layer: one matrix for the products of one input; queries are divided by sqrt(d_k)
-    by way of the matrix that makes them.
+    """A decoder layer: one matrix for the products of one input, cast to their format once; queries
+    are divided by sqrt(d_k) by way of the matrix that makes them.
     """
 
     def __init__(self, layer: DecoderLayer) -> None:
@@ -217,17 +218,18 @@ class _Layer:
         own, source = layer.self_attention, layer.cross_attention
         self.sizes = [len(linear.weight) for linear in (own.w_q, own.w_k, own.w_v)]
         by = (own.h / len(own.w_q.weight)) ** 0.5  # 1 / sqrt(d_k)
-        self.w_qkv = torch.cat((own.w_q.weight * by, own.w_k.weight, own.w_v.weight))
-        self.w_q_source = source.w_q.weight * by
+        dtype = dtype_of_products(own.w_q.weight)
+        self.w_qkv = torch.cat((own.w_q.weight * by, own.w_k.weight, own.w_v.weight)).to(dtype)
+        self.w_q_source = (source.w_q.weight * by).to(dtype)
 
     def empty(self, rows: int, positions: int) -> Attended:
         """Room for positions, none of them written."""
         _, keys, values = (size // self.layer.self_attention.h for size in self.sizes)
-        h, dtype = self.layer.self_attention.h, dtype_of_products(self.w_qkv)
+        h = self.layer.self_attention.h
         # zeros, for what is masked is still multiplied, by 0: what memory held may be no number
         return Attended(
-            self.w_qkv.new_zeros(rows, h, keys, positions, dtype=dtype),
-            self.w_qkv.new_zeros(rows, h, positions, values, dtype=dtype),
+            self.w_qkv.new_zeros(rows, h, keys, positions),
+            self.w_qkv.new_zeros(rows, h, positions, values),
         )
 
     def step(

@@ -29,6 +29,6 @@ ROWS = {
 }
 NOTES = {
     "convolutional.maximum_path_length": (
-        "For dilated convolutions; a stack of contiguous kernels needs O(n/k) layers (section 4)."
+        "A convolution's path: of dilated ones; of contiguous kernels O(n/k) (section 4)."
     )
 }

@@ -78,7 +78,7 @@ ROWS = {
 }
 # fmt: on
 NOTES = {
-    "B.d_v": "Blank in the paper. Its parameter counts are met only if d_v stays 64.",
+    "B.d_v": "Rows (B), d_v: blank in the paper; its parameter counts are met only by 64.",
     "big.d_k": "Blank in the paper, so 64 as in base; d_model / h gives the same.",
     "big.d_v": "Blank in the paper, so 64 as in base; d_model / h gives the same.",
     "parameters_millions": (

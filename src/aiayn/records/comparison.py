@@ -132,6 +132,11 @@ class Comparison:
             return "one seed of the base"
         return "no spread over the base's seeds"
 
+    @property
+    def hindrance_of_ways(self) -> str:
+        """The same of a statement on decoding."""
+        return "one run" if len(self.ways) < 2 else "the same in all runs"
+
 
 def write(path: Path, comparison: Comparison) -> None:
     """Write the variations beside their base."""

@@ -80,8 +80,17 @@ def gather(root: Path = Path()) -> Evidence:
 
 
 def runs_of(config: Config, task: str) -> list[str]:
-    """The runs of a task; the first LEADING of them are shown in full, the rest as variations."""
+    """The runs of a task."""
     return [run for run, described in config.runs.items() if described.task == task]
+
+
+def leading_runs(config: Config, task: str) -> list[str]:
+    """Those that are shown in full: the first of each model, tested ones before others."""
+    runs = sorted(runs_of(config, task), key=lambda run: run not in config.tested)
+    first: dict[str, str] = {}
+    for run in runs:
+        first.setdefault(config.run(run).model, run)
+    return list(first.values())[:LEADING]
 
 
 def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | None:

@@ -22,12 +22,14 @@ from dvc.repo.reproduce import collect_stages, get_active_graph, plan_repro
 from dvc.rwlock import rwlock
 from dvc.stage import Stage
 from dvc.stage.cache import RunCacheNotFoundError
+from dvc.stage.exceptions import StageNotFound
 from dvc.stage.serialize import to_lockfile
 from dvc.utils.serialize import LOADERS, dumps_yaml, load_yaml
 
 from aiayn.errors import GraphError
 from aiayn.files import write_atomically
 from aiayn.records import places
+from aiayn.typed import nearest
 
 # beside stages that run it would draw bars of its own for every file that it copies
 for _name in ("dvc", "dvc_data", "dvc_objects"):
@@ -85,7 +87,7 @@ class Graph:
             self._repo = Repo(_wait_for_lock=True)
             with self._repo.lock:
                 graph = get_active_graph(self._repo.index.graph)
-                chosen = collect_stages(self._repo, targets) if targets else None
+                chosen = self._chosen(targets) if targets else None
                 stages = plan_repro(graph, chosen)
         self._stages = {stage.addressing: stage for stage in stages}
         self.upstream: dict[str, frozenset[str]] = {
@@ -171,6 +173,17 @@ class Graph:
             self.abandon(name)
         self.write_lock()
         self._repo.close()
+
+    def _chosen(self, targets: Sequence[str]) -> list[Stage]:
+        try:
+            found: list[Stage] = collect_stages(self._repo, targets)
+        except StageNotFound as error:
+            names = [stage.addressing for stage in self._repo.index.stages]
+            if "@" not in error.name:  # all stages of that name
+                names = [name.partition("@")[0] for name in names]
+            near = nearest(error.name, dict.fromkeys(names))
+            raise GraphError(f"dvc.yaml: there is no stage {error.name!r}.{near}") from error
+        return found
 
     def _save(self, stage: Stage) -> None:
         # DVC keeps what it does not cache, like a report, out of its run cache

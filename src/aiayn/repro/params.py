@@ -20,6 +20,7 @@ from aiayn.typed import nearest
 
 CONF = Path("conf")
 ROOT = CONF / "config.yaml"
+LAUNCHERS = CONF / "launcher"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -35,7 +36,7 @@ def write_params(
         gpus: how many the launcher gives a training, on each machine; None: as many as it names.
     Raises:
         ConfigError: a file of conf/ cannot be read, asks for one that is not there, or sets what is
-            no parameter; or the parameters contradict each other.
+            no parameter; the launcher has no GPUs; or the parameters contradict each other.
     """
     overrides = {"scale": scale, "launcher": launcher, "launcher.gpus": gpus}
     for key, name in overrides.items():
@@ -83,9 +84,21 @@ def _composed(root: Path, given: Mapping[Path, Any], overrides: Sequence[str]) -
                 f"{nearest(missing.rpartition('/')[2], error.options or ())}"
             ) from error
         except Exception as error:  # Hydra and what it stands on raise errors of every family
+            if "Could not override 'launcher.gpus'" in str(error):
+                raise ConfigError(_without_gpus(given)) from error
             complaint = " ".join(f"{error} {error.__cause__ or ''}".split())
             raise ConfigError(f"{CONF}: {complaint}.".replace(str(conf), str(CONF))) from error
         return file.read_bytes()
+
+
+def _without_gpus(given: Mapping[Path, Any]) -> str:
+    """What is said where GPUs are asked of a launcher that has no number of them."""
+    files = [file for file in given if file.parent == LAUNCHERS]
+    able = [file.stem for file in files if "launcher.gpus" in _keys(file, given[file])]
+    return (
+        "launcher.gpus is given, but the launcher in force has none. Leave GPUS out, or choose one "
+        f"that has: LAUNCHER={', '.join(able)}."
+    )
 
 
 def _place(key: str, given: Mapping[Path, Any], scale: Any) -> Path:

@@ -17,6 +17,10 @@ P_DECIMALS = 6
 Samples = Mapping[str, Sequence[float]]
 
 
+def _exp(logarithm: float) -> float:
+    return math.exp(min(logarithm, 700))  # past this a float64 overflows
+
+
 class Scale(NamedTuple):
     """On which scale a measure is judged, what the paper says of a row there, and how near to the
     base's is "equal"."""
@@ -29,7 +33,7 @@ class Scale(NamedTuple):
 
 SCALES = {
     "bleu": Scale(float, float, claims.bleu_claim, claims.MARGIN_BLEU),
-    "perplexity": Scale(math.log, math.exp, claims.perplexity_claim, claims.MARGIN_LOG_PERPLEXITY),
+    "perplexity": Scale(math.log, _exp, claims.perplexity_claim, claims.MARGIN_LOG_PERPLEXITY),
 }
 
 

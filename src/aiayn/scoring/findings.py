@@ -3,8 +3,9 @@ which these decode."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import mean
 
 from aiayn.config import Config
 from aiayn.paper.findings import STATEMENTS, Statement
@@ -39,15 +40,24 @@ def bleu_by_way(config: Config, root: Path = Path()) -> dict[str, Ways]:
     return found
 
 
+def over_seeds(config: Config, ways: Mapping[str, Ways]) -> list[list[Ways]]:
+    """Of each model of a task, that of its runs, which differ by their seeds alone."""
+    found: dict[tuple[str, str], list[Ways]] = {}
+    for name, bleu in ways.items():
+        run = config.run(name)
+        found.setdefault((run.task, run.model), []).append(bleu)
+    return list(found.values())
+
+
 def judge_findings(
-    samples: Mapping[str, Samples], base: str, ways: Mapping[str, Ways]
+    samples: Mapping[str, Samples], base: str, ways: Sequence[Sequence[Ways]]
 ) -> dict[str, Finding]:
     """Every statement: whether it holds here.
 
     Args:
         samples: "bleu" and "perplexity" over the seeds, by model.
         base: which of the models stands for the paper's base.
-        ways: where a statement is on decoding, each run is compared with itself.
+        ways: as of `over_seeds`; each run is compared with itself.
     """
     tests = [
         test
@@ -72,7 +82,7 @@ def _tests(
     statement: Statement,
     samples: Mapping[str, Samples],
     base: str,
-    ways: Mapping[str, Ways],
+    ways: Sequence[Sequence[Ways]],
 ) -> Iterator[Question]:
     if not _is_run(statement, samples, base, ways):
         return
@@ -81,17 +91,27 @@ def _tests(
             key, statement.measure, _ours(statement, base), samples[statement.measure], base,
             equality=statement.claim == "equal",
         )  # fmt: skip
-    elif found := paired(
-        [
-            sum(weight * getattr(bleu, way) for way, weight in statement.rows.items())
-            for bleu in ways.values()
-        ]
-    ):
+    elif found := paired(_gains(statement.rows, ways)):
         yield different(key, statement.measure, found)
 
 
+def _gains(weights: Mapping[str, float], ways: Sequence[Sequence[Ways]]) -> list[float]:
+    """What each model of a task gains, the mean of its seeds: more seeds of one say nothing of the
+    others. Where there is one alone, what each of its seeds does.
+    """
+    gains = [
+        [sum(weight * getattr(bleu, way) for way, weight in weights.items()) for bleu in seeds]
+        for seeds in ways
+    ]
+    compared = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
+    return [round(gain, DECIMALS) for gain in compared]  # or equal ones would part by rounding
+
+
 def _is_run(
-    statement: Statement, samples: Mapping[str, Samples], base: str, ways: Mapping[str, Ways]
+    statement: Statement,
+    samples: Mapping[str, Samples],
+    base: str,
+    ways: Sequence[Sequence[Ways]],
 ) -> bool:
     if statement.over == "ways":
         return bool(ways)

@@ -78,9 +78,10 @@ def paired(
     first, *rest = [result for result in results["BLEU"] if isinstance(result, Result)]
     found = {base: Scored(round(first.score, DECIMALS))}
     for name, result in zip(others, rest, strict=True):
-        sentences = Sentences(
-            difference=round(result.score - first.score, DECIMALS),
-            p_value=round(result.p_value or 1.0, 4),
-        )
+        difference = round(result.score - first.score, DECIMALS)
+        # without a spread over the samples sacreBLEU gives the least p there is, not the largest
+        has_spread = difference and len(references) > 1
+        p_value = round(result.p_value, 4) if has_spread and result.p_value else 1.0
+        sentences = Sentences(difference=difference, p_value=p_value)
         found[name] = Scored(round(result.score, DECIMALS), sentences)
     return str(signatures["BLEU"]), found

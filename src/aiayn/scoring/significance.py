@@ -86,8 +86,8 @@ def contrast(
 
 
 def paired(differences: Sequence[float]) -> Difference | None:
-    """The mean of differences that each seed shows for itself; None of fewer than two, or where
-    all are the same."""
+    """The mean of differences of what is alike but for what is compared; None of fewer than two, or
+    where all are the same."""
     if len(differences) < 2 or not (spread := variance(differences)):
         return None
     return Difference(

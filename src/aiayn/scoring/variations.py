@@ -27,7 +27,7 @@ from aiayn.records.comparison import (
     Variation,
 )
 from aiayn.scoring.contrasts import DECIMALS, SCALES, Question, Samples, between_models, decided
-from aiayn.scoring.findings import bleu_by_way, judge_findings
+from aiayn.scoring.findings import bleu_by_way, judge_findings, over_seeds
 from aiayn.scoring.references import read_hypotheses, read_references
 from aiayn.scoring.sentences import paired_by_seed
 
@@ -93,7 +93,7 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             for model, held in seeds.items()
         },
         ways=ways,
-        findings=judge_findings(samples, base, ways),
+        findings=judge_findings(samples, base, over_seeds(config, ways)),
     )
 
 

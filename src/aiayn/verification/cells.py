@@ -14,6 +14,10 @@ from aiayn.records.lock import Lock
 from aiayn.records.scores import RunScores, Score, SplitScores
 
 
+class NoReproductionError(DataError):
+    """A folder that should be a reproduction holds nothing that could be compared."""
+
+
 class Verdict(StrEnum):
     """What a figure here is, beside the published one."""
 
@@ -47,12 +51,13 @@ def cells(published: Path, here: Path) -> tuple[Cell, ...]:
     """Every figure that a reproduction has of its runs, and of its models' sizes.
 
     Raises:
-        DataError: the folder has no scores, or holds what is no record.
+        NoReproductionError: the folder has no scores.
+        DataError: it holds what is no record.
         ScoreError, ProfileError: a record of either side is not what it should be.
     """
     runs = sorted(path.stem for path in (published / places.SCORES).glob("*.json"))
     if not runs:
-        raise DataError(
+        raise NoReproductionError(
             f"{published / places.SCORES}: no scores. Name a folder that make reproduction wrote."
         )
     locks = [Lock(root / places.LOCK) for root in (published, here)]

@@ -15,6 +15,7 @@ from aiayn.verification.state import damage
 
 FOLDER = Path(__file__).parent
 SHOWN = 8  # differences of a run in a terminal
+NOTHING_COMPARES = 2  # an exit status
 FAILING = (Verdict.OUTSIDE, Verdict.MISSING, Verdict.INCOMPARABLE)
 
 
@@ -38,7 +39,7 @@ class Verification:
         """0: nothing is outside, missing or damaged. 1: something is. 2: no figure compares."""
         compared = {cell.verdict for cell in self.cells} - {Verdict.MISSING, Verdict.INCOMPARABLE}
         if not compared:
-            return 2
+            return NOTHING_COMPARES
         return int(bool(self.damage) or any(cell.verdict in FAILING for cell in self.cells))
 
 
@@ -46,6 +47,7 @@ def verify(reproduction: Path, here: Path) -> Verification:
     """Hold the project in a folder against a reproduction's folder.
 
     Raises:
+        NoReproductionError: the reproduction's folder is none.
         DataError, ScoreError, ProfileError, GraphError: a side is not what it should be.
     """
     compared = cells(reproduction, here)

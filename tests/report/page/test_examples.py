@@ -10,7 +10,7 @@ import yaml
 from aiayn import config
 from aiayn.errors import DataError
 from aiayn.records.text import RAW
-from aiayn.report.evidence import runs_of
+from aiayn.report.evidence import leading_runs
 from aiayn.report.page.examples import TaskExamples, TranslatedSet, choose_examples, read_test_sets
 
 Project = Callable[..., Path]
@@ -28,7 +28,7 @@ def folder(
 def read(folder: Path) -> list[TaskExamples]:
     params = config.load(folder / "params.yaml")
     sets = read_test_sets(params, folder)
-    return [choose_examples(test_set, runs_of(params, test_set.task)) for test_set in sets]
+    return [choose_examples(test_set, leading_runs(params, test_set.task)) for test_set in sets]
 
 
 def test_lines_stay_together_and_are_spread_over_the_set(folder: Path) -> None:
@@ -49,7 +49,7 @@ def test_lines_stay_together_and_are_spread_over_the_set(folder: Path) -> None:
 def examples(references: list[str], **hypotheses: list[str]) -> TaskExamples:
     count = len(references)
     test_set = TranslatedSet("t", "en", "de", "c", RAW, ["source"] * count, references, hypotheses)
-    return choose_examples(test_set, list(hypotheses))
+    return choose_examples(test_set, list(hypotheses)[:2])
 
 
 def test_worst_and_best_are_those_of_the_first_run_by_chrf() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.records.history import History, Line
+from aiayn.report.evidence import leading_runs
 from aiayn.report.page.document import inline
 from aiayn.report.sections.learning_curves import POINTS, training_curves
 
@@ -51,7 +52,7 @@ def test_the_csv_has_every_point(config: Config) -> None:
     assert {line["run"] for line in figure.records} == {"en-de.base"}
 
 
-def test_variations_are_grey_and_share_one_name_in_the_legend(
+def test_other_runs_are_grey_and_share_one_name_in_the_legend(
     load: Callable[[dict[str, Any]], Config], toy: dict[str, Any]
 ) -> None:
     rows = {f"en-de.row{n}": dict(toy["runs"]["en-de.base"]) for n in range(18)}
@@ -59,7 +60,7 @@ def test_variations_are_grey_and_share_one_name_in_the_legend(
     (figure,) = training_curves(load(toy), dict.fromkeys(["en-de.base", *rows], HISTORY))
     said = texts(figure.svg)
     assert "en-de.base" in said
-    assert said.count("variations") == 1
+    assert said.count("other runs") == 1
     assert not [text for text in said if "row" in text]
     assert all(run in figure.caption for run in rows)
 
@@ -109,7 +110,7 @@ def test_names_are_text_not_markup(
 ) -> None:
     """Whatever the door lets in."""
     name, config = "<script>alert(1)</script> $x_1$", load(toy)
-    named = replace(config, runs={name: config.runs["en-de.base"], **config.runs})
+    named = replace(config, runs={name: config.runs["en-de.base"]}, tested=(name,))
     (figure,) = training_curves(named, {name: HISTORY})
     assert name in texts(figure.svg)
     assert "<script" not in figure.svg
@@ -127,3 +128,15 @@ def test_inline_figures_share_no_ids_and_take_the_pages_ink(config: Config) -> N
     assert not re.search(r"#2b2b2a|#fffffe", svg)
     assert root.get("viewBox")
     assert not root.get("width")
+
+
+def test_models_lead_not_their_seeds(config: Config) -> None:
+    """The first run of each model, tested ones first."""
+    base = config.runs["en-de.base"]
+    runs = {
+        "small": replace(base, model="small"), "base": base, "base-s2": replace(base, seed=2),
+        "big": replace(base, model="big"), "other": replace(base, task="en-fr"),
+    }  # fmt: skip
+    named = replace(config, runs=runs, tested=("base", "base-s2", "big"))
+    assert leading_runs(named, "en-de") == ["base", "big"]
+    assert leading_runs(replace(named, tested=()), "en-de") == ["small", "base"]

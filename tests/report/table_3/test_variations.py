@@ -11,10 +11,13 @@ import pytest
 from tests.report.table_3.conftest import ONE_SEED, Make, measured
 
 from aiayn.records.comparison import Measure, Seed, Variation
+from aiayn.records.scores import Score, SplitScores, TestSet
+from aiayn.records.text import Part
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row
-from aiayn.report.parts.verdict import Verdict
+from aiayn.report.parts.verdict import Judgement, Verdict, judge
+from aiayn.report.table_3 import variation_verdicts
 from aiayn.report.table_3.variations import NEIGHBOURHOOD, section
 
 
@@ -193,3 +196,29 @@ def test_no_verdict_on_another_text(one_seed: Evidence) -> None:
     entries = section(one_seed).entries
     assert len(entries) == 2 * 20  # BLEU and perplexity
     assert {(entry.verdict, entry.ours) for entry in entries} == {(Verdict.NOT_RUN, None)}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_bleu_is_judged_by_the_mean_of_the_seeds(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As perplexity is; from their recipes, were they the paper's."""
+    evidence = make({"small": over_seeds("small", 30.0, 0.5)})
+    whole = TestSet(corpora={"toy-train": Part(pairs=40)}, pairs=40, sha256={})
+    bleu = {"en-de.small": 25.8, "en-de.small-s2": 22.0}
+    scores = {
+        run: {
+            "dev": SplitScores(
+                test_set=whole, scores={"compound_split_bleu": Score(value=value, signature="")}
+            )
+        }
+        for run, value in bleu.items()
+    }
+
+    def judge_run(paper: float, ours: float | None, **_: object) -> Judgement:
+        return judge(paper, ours, tolerance=0.5)
+
+    monkeypatch.setattr(variation_verdicts, "judge_run", judge_run)
+    entries = section(replace(evidence, scores={**evidence.scores, **scores})).entries
+    (base,) = (entry for entry in entries if entry.what == "base: BLEU")
+    assert (base.verdict, base.ours) == (Verdict.DIFFERS, Cell("23.90", run="en-de.small"))

@@ -11,7 +11,7 @@ from itertools import combinations
 from aiayn.config import Config
 from aiayn.paper.others import CROSS_VALIDATED, CrossValidated
 from aiayn.records import places
-from aiayn.records.scores import SplitScores
+from aiayn.records.scores import DECIMALS, SplitScores
 from aiayn.report.evidence import tested_fold
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
 
@@ -53,7 +53,8 @@ def cross_validated(config: Config, scored: Scored) -> Iterator[Table]:
 
 
 def paired_t(one: Folds, other: Folds) -> tuple[float, float, int] | None:
-    """The mean difference over common folds, its p-value, and how many folds; None below two.
+    """The mean difference over common folds, its p-value, and how many folds; None below two, or
+    where all differ alike.
 
     Source: Nadeau and Bengio 2003: the variance of k differences is multiplied by 1/k + the share
     of tested to trained sentences.
@@ -61,13 +62,12 @@ def paired_t(one: Folds, other: Folds) -> tuple[float, float, int] | None:
     from scipy.stats import t
 
     common = sorted(one.by_fold.keys() & other.by_fold.keys())
-    differences = [one.by_fold[fold] - other.by_fold[fold] for fold in common]
-    if len(differences) < 2:
+    # rounded as the scores are, or equal ones would part by rounding
+    differences = [round(one.by_fold[n] - other.by_fold[n], DECIMALS) for n in common]
+    if len(differences) < 2 or not (variance := statistics.variance(differences)):
         return None
-    mean, variance = statistics.mean(differences), statistics.variance(differences)
+    mean = statistics.mean(differences)
     error = math.sqrt(variance * (1 / len(differences) + one.share))
-    if not error:
-        return mean, float(mean == 0), len(differences)
     return mean, float(2 * t.sf(abs(mean) / error, len(differences) - 1)), len(differences)
 
 

@@ -18,10 +18,12 @@ NOTE = (
     "An effect is a difference of BLEU or a ratio of perplexities on the development set, of the "
     "rows of table 3 that the statement compares. The noise is that of the seed; a row of one seed "
     "is taken to vary as the base does. Ways of decoding are compared within each tested run that "
-    "translates, and the noise is that of the runs. p is corrected for the number of statements "
-    "(Holm). Holds: p < 0.05 in the paper's direction, or within 0.3 BLEU or 3 % of perplexity "
-    "where it says “nearly identical”. Does not hold: p < 0.05 the other way. Undecided: within "
-    "the noise (docs/decisions/significance.md)."
+    "translates; a model counts once for each task, by the mean of its seeds, and the noise is "
+    "that between these (of one alone: that of its seeds). p is corrected for the number of tests "
+    "(Holm; “nearly identical” takes two), a family of its own beside table 3's. Holds: p < 0.05 "
+    "in the paper's direction, or within 0.3 BLEU or 3 % of perplexity where it says “nearly "
+    "identical”. Does not hold: p < 0.05 the other way. Undecided: within the noise "
+    "(docs/decisions/significance.md)."
 )
 NOT_RUN = Finding(verdict="not run at this scale")
 NAMES = {"bleu": "BLEU", "perplexity": "perplexity"}
@@ -67,7 +69,7 @@ def _row(statement: Statement, finding: Finding, found: Comparison | None) -> Ro
         measured = Cell(value, detail=f"{low} to {high}", sources=places, run=run)
         p_value = Cell(f"{effect.corrected:.4f}", sources=(f"{effect.source}.corrected",), run=run)
     elif finding.verdict == "undecided" and found:
-        why = "one run" if statement.over == "ways" else found.hindrance
+        why = found.hindrance_of_ways if statement.over == "ways" else found.hindrance
         measured = Cell(EMPTY, detail=why, tone="quiet")
     return Row(
         (

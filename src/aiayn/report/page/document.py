@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aiayn.report.evidence import Evidence, runs_of
+from aiayn.report.evidence import Evidence, leading_runs
 from aiayn.report.page.companion import Circumstances
 from aiayn.report.page.examples import TaskExamples, choose_examples, read_test_sets
 from aiayn.report.page.provenance import (
@@ -48,7 +48,7 @@ def make_page(evidence: Evidence, sections: Iterable[Section]) -> Page:
         measurements=tuple(measurements(evidence.root, held, evidence.config.runs)),
         provenance=tuple(provenance(evidence)),
         examples=tuple(
-            choose_examples(test_set, runs_of(evidence.config, test_set.task))
+            choose_examples(test_set, leading_runs(evidence.config, test_set.task))
             for test_set in read_test_sets(evidence.config, evidence.root)
         ),
     )

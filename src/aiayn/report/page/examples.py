@@ -13,7 +13,7 @@ from aiayn.config import Config
 from aiayn.errors import DataError
 from aiayn.records import places
 from aiayn.records.text import RAW, read_lines
-from aiayn.report.evidence import LEADING, runs_of
+from aiayn.report.evidence import runs_of
 from aiayn.report.page.word_differences import Words, differences
 
 SENTENCES = 4  # evenly spaced ones
@@ -102,11 +102,11 @@ def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
         )
 
 
-def choose_examples(test_set: TranslatedSet, runs: Sequence[str]) -> TaskExamples:
+def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> TaskExamples:
     """Lines spread evenly over the set, then the worst and the best of the first run with outputs.
 
     Args:
-        runs: all runs of the task; the first LEADING are shown in full.
+        leading: runs that are shown in full; any others as variations.
     """
     judge = next(iter(test_set.hypotheses), "")
     groups = {"Evenly spaced lines": list(_spaced(len(test_set.source)))}
@@ -122,22 +122,22 @@ def choose_examples(test_set: TranslatedSet, runs: Sequence[str]) -> TaskExample
         test_set,
         judge,
         {
-            title: tuple(_example(test_set, number, runs) for number in numbers)
+            title: tuple(_example(test_set, number, leading) for number in numbers)
             for title, numbers in groups.items()
         },
     )
 
 
-def _example(test_set: TranslatedSet, number: int, runs: Sequence[str]) -> Example:
+def _example(test_set: TranslatedSet, number: int, leading: Sequence[str]) -> Example:
     reference = test_set.reference[number]
     said = {run: lines[number] for run, lines in test_set.hypotheses.items()}
-    leading = {run: text for run, text in said.items() if run in runs[:LEADING]}
+    in_full = {run: text for run, text in said.items() if run in leading}
     variations = {run: text for run, text in said.items() if run not in leading}
     return Example(
         number=number + 1,
         source=test_set.source[number],
         reference=reference,
-        leading=tuple(_hypotheses(leading, reference)),
+        leading=tuple(_hypotheses(in_full, reference)),
         variations=tuple(_hypotheses(variations, reference)),
     )
 

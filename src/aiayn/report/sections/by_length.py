@@ -8,7 +8,7 @@ from itertools import groupby
 
 from aiayn.config import Config
 from aiayn.records.text import RAW
-from aiayn.report.evidence import LEADING, Evidence, runs_of
+from aiayn.report.evidence import Evidence, leading_runs
 from aiayn.report.page.examples import TranslatedSet, read_test_sets
 from aiayn.report.parts.drawing import DASHES, PALETTE, drawing
 from aiayn.report.parts.section import Figure, Section
@@ -53,7 +53,7 @@ def section(evidence: Evidence) -> Section:
 
 
 def _leading_with_outputs(config: Config, test_set: TranslatedSet) -> list[str]:
-    return [run for run in runs_of(config, test_set.task)[:LEADING] if run in test_set.hypotheses]
+    return [run for run in leading_runs(config, test_set.task) if run in test_set.hypotheses]
 
 
 def bleu_by_length(test_set: TranslatedSet, runs: Sequence[str]) -> Figure:

@@ -1,4 +1,4 @@
-"""Training curves: a figure a task, in which the leading runs stand out from the variations."""
+"""Training curves: a figure a task, in which the leading runs stand out from the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aiayn.config import Config
 from aiayn.records.history import History
-from aiayn.report.evidence import LEADING, Evidence, runs_of, tested_fold
+from aiayn.report.evidence import Evidence, leading_runs, runs_of, tested_fold
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure, Section
 
@@ -36,7 +36,7 @@ def training_curves(config: Config, histories: Mapping[str, History]) -> Iterato
     for first, *more in _figures(config):
         runs = [run for task in (first, *more) for run in runs_of(config, task) if run in histories]
         if any(histories[run].step for run in runs):
-            leading = [run for run in runs if run in runs_of(config, first)[:LEADING]]
+            leading = [run for run in leading_runs(config, first) if run in runs]
             others = [run for run in runs if run not in leading]
             grey = f"{len(others)} more, of all folds" if more else ", ".join(others)
             caption = f"Runs: {', '.join(leading or others)}."
@@ -49,7 +49,7 @@ def training_curves(config: Config, histories: Mapping[str, History]) -> Iterato
                 svg=_draw(
                     {run: histories[run] for run in (*others, *leading)},
                     leading,
-                    "other folds" if more else "variations",
+                    "other folds" if more else "other runs",
                 ),
                 records=[line for run in runs for line in _records(run, histories[run])],
             )

@@ -64,8 +64,8 @@ def _flops(profile: LayersProfile, varied: str, crossing: str) -> Figure:
     return Figure(
         name=f"table_1_flops_{varied}",
         title=f"FLOPs of table 1's term against {varied}",
-        caption=f"Counted, one sentence, forward; {rest}. The upright line marks n = d, from which "
-        "on self-attention costs more than recurrence.",
+        caption=f"Counted, one sentence, forward; {rest}. The upright line marks n = d: where n is "
+        "larger, self-attention costs more than recurrence.",
         svg=_log_log(lines, varied, "FLOPs", upright=fixed[crossing]),
         records=records,
     )

@@ -98,7 +98,7 @@ def cost_figure(paper: Paper, systems: Sequence[System]) -> Figure:
         title="BLEU against training cost",
         caption="Table 2 as a picture; systems without a published cost are left out. Costs are "
         "as the paper states them; those of ours, where a run of ours can be judged, are counted, "
-        f"which gives two to three times less for the same training. Source: {paper.source}.",
+        f"which gives two to four times less for the same training. Source: {paper.source}.",
         svg=drawn.svg,
         records=[
             {

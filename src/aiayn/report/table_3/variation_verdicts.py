@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import mean
 
 from aiayn.config import Config
 from aiayn.paper import Printed, Recipe, VariationRow, recipe_of
+from aiayn.records.comparison import Variation
 from aiayn.records.scores import SplitScores
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import judge_run
@@ -29,11 +31,10 @@ def verdicts(evidence: Evidence) -> Iterator[Entry]:
         run = variation.run if variation else ""
         dev = (evidence.scores.get(run) or {}).get("dev")
         row = f"{_words(key, printed)}: "
-        bleu = dev.scores.get(protocol) if dev else None
         yield _entry(
             f"{row}BLEU",
             printed.bleu,
-            _Ours(bleu.value, f"{bleu.source}.value") if bleu else None,
+            _mean_bleu(evidence, variation, protocol),
             TOLERANCE_BLEU,
             recipe_of(key), evidence, run, dev,
         )  # fmt: skip
@@ -50,7 +51,18 @@ def verdicts(evidence: Evidence) -> Iterator[Entry]:
 @dataclass(frozen=True)
 class _Ours:
     value: float
-    source: str
+    source: str  # of one figure alone
+
+
+def _mean_bleu(evidence: Evidence, variation: Variation | None, protocol: str) -> _Ours | None:
+    """Over the seeds, as a variation's perplexity is."""
+    runs = [seed.run for seed in variation.seeds.values()] if variation else []
+    splits = [(evidence.scores.get(run) or {}).get("dev") for run in runs]
+    found = [bleu for dev in splits if dev and (bleu := dev.scores.get(protocol))]
+    if not found:
+        return None
+    source = f"{found[0].source}.value" if len(found) == 1 else ""
+    return _Ours(mean(bleu.value for bleu in found), source)
 
 
 def _entry(
@@ -73,7 +85,10 @@ def _entry(
         scored=dev,
         manifests=evidence.manifests,
     )
-    cell = Cell(f"{ours.value:.2f}", sources=(ours.source,), run=run) if ours else None
+    cell = None
+    if ours:
+        sources = (ours.source,) if ours.source else ()
+        cell = Cell(f"{ours.value:.2f}", sources=sources, run=run)
     return Entry(
         what=what,
         paper=printed.text,

@@ -28,7 +28,8 @@ MOVES = (
     "the paper says. Below it stands ours against the base, a difference of BLEU or a ratio of "
     "perplexities, with a 95 % interval. A row of one seed is judged by the spread of the base's "
     "seeds (Student's t, prediction interval), one of several by Welch's t; p-values are corrected "
-    "over all tests of the table (Holm), and below 0.05 say something. Undecided: within "
+    "over all tests of the table (Holm), a family of its own beside the findings', and below 0.05 "
+    "say something. Undecided: within "
     "the noise of the seed."
 )
 CLAIMS = (

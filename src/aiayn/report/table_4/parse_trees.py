@@ -37,7 +37,8 @@ class Parse:
 
 
 def read_parses(config: Config, root: Path) -> dict[str, tuple[Parse, ...]]:
-    """Of every parsing run that has outputs: the first parse that is right, the first two wrong.
+    """Of every parsing run that has outputs: the first parse that is right, the first two that are
+    wrong or were repaired.
 
     Only sentences whose tree is narrow enough to be drawn are looked at.
 
@@ -77,7 +78,9 @@ def tree_figures(parses: Mapping[str, tuple[Parse, ...]]) -> Iterator[Figure]:
     """A figure for each sentence: the treebank's tree left, the predicted one right."""
     for run, chosen in parses.items():
         for parse in chosen:
-            verdict = "the same tree" if parse.gold == parse.predicted else "brackets differ"
+            verdict = "brackets differ"
+            if parse.gold == parse.predicted:
+                verdict = "the same tree" + (", after repair" if parse.repaired else "")
             yield Figure(
                 name=f"tree_{run.replace('.', '_')}_{parse.number}",
                 title=f"Sentence {parse.number} of the test set: {verdict}",
@@ -85,8 +88,8 @@ def tree_figures(parses: Mapping[str, tuple[Parse, ...]]) -> Iterator[Figure]:
                     f"Left the treebank's tree, right that of {run}"
                     + (", after repair" if parse.repaired else "")
                     + ". Coloured and underlined: brackets that the other tree lacks. Shown are "
-                    "the first sentence parsed right and the first two parsed wrong, of those "
-                    "narrow enough to draw."
+                    "the first sentence parsed right and the first two that are wrong or were "
+                    "repaired, of those narrow enough to draw."
                 ),
                 svg=_side_by_side(parse),
                 records=[

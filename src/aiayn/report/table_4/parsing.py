@@ -79,7 +79,10 @@ def section(evidence: Evidence) -> Section:
             "The claim that the model generalizes to other tasks: the same graph, with sentences "
             "in and trees out."
         ),
-        tables=(_as_printed(paper, compared), _measured(config.scale, parsers)),
+        tables=(
+            _as_printed(paper, compared),
+            *([_measured(config.scale, parsers)] if parsers else []),
+        ),
         records=tuple(_records(paper, parsers, compared)),
         entries=tuple(_entries(compared)),
         figures=(*_f1_by_length(parsers), *tree_figures(parses)),
