@@ -106,7 +106,7 @@ def fetch(
 
 def source(download: Download, raw: Path, mirror: str | None = None) -> Source:
     """Where `fetch` takes a file from; arguments as there. Raises DataError if there is none."""
-    place = _host_and_path(download.url)
+    place = download.place
     kept = raw / place
     remote = bool(mirror) and urlsplit(mirror).scheme in ("http", "https")
     if mirror and not remote:
@@ -144,11 +144,6 @@ def to_come(sources: Iterable[Source]) -> list[tuple[Source, int | None]]:
                     size = size_at(one.url)
             sizes.append((one, size))
     return sizes
-
-
-def _host_and_path(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.netloc}{parts.path}"
 
 
 def _require_room(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> None:

@@ -41,12 +41,12 @@ def bleu_by_way(config: Config, root: Path = Path()) -> dict[str, Ways]:
 
 
 def over_seeds(config: Config, ways: Mapping[str, Ways]) -> list[list[Ways]]:
-    """Of each model of a task, that of its runs, which differ by their seeds alone."""
-    found: dict[tuple[str, str], list[Ways]] = {}
+    """Of each model of a task, that of its runs by seed; of two that do the same, the first."""
+    found: dict[tuple[str, str], dict[int, Ways]] = {}
     for name, bleu in ways.items():
         run = config.run(name)
-        found.setdefault((run.task, run.model), []).append(bleu)
-    return list(found.values())
+        found.setdefault((run.task, run.model), {}).setdefault(run.seed, bleu)
+    return [list(seeds.values()) for seeds in found.values()]
 
 
 def judge_findings(
