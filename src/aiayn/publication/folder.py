@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,11 @@ from typing import Any
 from aiayn.config import PARAMS, read_yaml
 from aiayn.records import circumstances, comparison, places, scores
 from aiayn.records.circumstances import TrainCircumstances
+from aiayn.records.comparison import Finding
 from aiayn.records.json_files import if_there
 from aiayn.records.lock import Lock
 from aiayn.records.scores import Score
+from aiayn.report.findings.statements import NOT_RUN
 
 
 @dataclass(frozen=True)
@@ -71,15 +73,28 @@ def results(folder: Path) -> Iterator[Result]:
             yield Result(held.run, split, corpora, pairs, *texts)
 
 
-def verdicts(folder: Path) -> str:
-    """How many of the paper's statements came out in which way; empty where none was tested.
+def findings(folder: Path) -> dict[str, Finding]:
+    """Of the paper's statements those that were tested, by key.
 
     Raises:
-        DataError: the comparison is damaged.
+        ScoreError: the comparison is damaged.
     """
-    compared = if_there(comparison.read, folder / places.TABLE_3)
-    told = Counter(finding.verdict for finding in compared.findings.values()) if compared else {}
+    return {key: held for key, held in _compared(folder).items() if held != NOT_RUN}
+
+
+def verdicts(folder: Path) -> str:
+    """How many of the paper's statements came out in which way; empty where nothing was compared.
+
+    Raises:
+        ScoreError: the comparison is damaged.
+    """
+    told = Counter(finding.verdict for finding in _compared(folder).values())
     return ", ".join(f"{count} {verdict}" for verdict, count in told.items())
+
+
+def _compared(folder: Path) -> Mapping[str, Finding]:
+    compared = if_there(comparison.read, folder / places.TABLE_3)
+    return compared.findings if compared else {}
 
 
 def _interval(score: Score) -> str:

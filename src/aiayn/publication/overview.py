@@ -1,4 +1,5 @@
-"""All reproductions side by side: who made each, at which scale, and what came out.
+"""All reproductions side by side: who made each, at which scale, what came out; and what each says
+of the paper's statements.
 
 `make reproductions` runs this file, which writes reproductions/README.md.
 """
@@ -11,9 +12,11 @@ from pathlib import Path
 from aiayn.config import PARAMS, read_yaml
 from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
-from aiayn.publication.folder import results, trainings, verdicts
+from aiayn.paper.findings import STATEMENTS
+from aiayn.publication.folder import findings, results, trainings, verdicts
 from aiayn.records import places
 from aiayn.records.circumstances import TrainCircumstances
+from aiayn.report.findings.statements import claim_text, effect_text
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, markdown
 
 HEADINGS = ("Reproduction", "Scale", "Machine", "torch", "Commit", "Runs", "Test sets", "Findings")
@@ -24,6 +27,12 @@ NOTE = (
     "first test set, with its 95% interval over sentences; the folder's README.md has all. "
     "Findings: the paper's statements, tested. Rendered by make reproductions."
 )
+STATEMENTS_NOTE = (
+    "The effect on dev, a difference of BLEU or a ratio of perplexities, and whether the statement "
+    "holds there. Each reproduction corrects its p-values for its own tests alone; models, texts "
+    "and numbers of seeds are each one's own, so effects do not compare across columns. Empty: the "
+    "scale trains none of the models that the statement compares."
+)
 
 
 def table(folder: Path) -> Table:
@@ -32,9 +41,34 @@ def table(folder: Path) -> Table:
     Raises:
         ConfigError, DataError, ScoreError: one holds what is no record, or no parameters.
     """
-    found = sorted(path.parent for path in folder.glob(f"*/{PARAMS}"))
-    rows = tuple(Row(tuple(Cell(text) for text in _texts(path))) for path in found)
+    rows = tuple(Row(tuple(Cell(text) for text in _texts(path))) for path in _folders(folder))
     return Table("Reproductions", HEADINGS, "l" * len(HEADINGS), rows, (("", NOTE),))
+
+
+def statements(folder: Path) -> Table:
+    """A row for each of the paper's statements, a column for each reproduction that tests any.
+
+    Raises:
+        ScoreError: a comparison is damaged.
+    """
+    held = {path.name: findings(path) for path in _folders(folder)}
+    tested = {name: by_key for name, by_key in held.items() if by_key}
+    rows = []
+    for key, statement in STATEMENTS.items():
+        cells = [Cell(statement.text), Cell(claim_text(statement))]
+        for by_key in tested.values():
+            finding = by_key.get(key)
+            effect = finding.effect if finding else None
+            texts = [effect_text(statement, effect.value)] if effect else []
+            cells.append(Cell(", ".join([*texts, finding.verdict]) if finding else ""))
+        rows.append(Row(tuple(cells)))
+    headings = ("Statement", "Claimed", *tested)
+    title = "What each says of the paper's statements"
+    return Table(title, headings, "l" * len(headings), tuple(rows), (("", STATEMENTS_NOTE),))
+
+
+def _folders(folder: Path) -> list[Path]:
+    return sorted(path.parent for path in folder.glob(f"*/{PARAMS}"))
 
 
 def _texts(path: Path) -> Iterator[str]:
@@ -71,9 +105,9 @@ def _distinct(texts: Iterable[str]) -> str:
 
 @one_line_errors
 def main() -> None:
-    """Write the table of the project in the working directory."""
+    """Write both tables of the project in the working directory."""
     folder = places.REPRODUCTIONS
-    write_atomically(folder / "README.md", markdown((table(folder),)))
+    write_atomically(folder / "README.md", markdown((table(folder), statements(folder))))
 
 
 if __name__ == "__main__":

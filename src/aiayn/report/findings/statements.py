@@ -55,15 +55,23 @@ def section(evidence: Evidence) -> Section:
     )
 
 
+def claim_text(statement: Statement) -> str:
+    """What the paper says of the measure: BLEU lower."""
+    return f"{NAMES[statement.measure]} {statement.claim}"
+
+
+def effect_text(statement: Statement, number: float) -> str:
+    """A difference of BLEU, with its sign, or a ratio of perplexities."""
+    return FORMS[statement.measure].format(number).replace("-", MINUS)
+
+
 def _row(statement: Statement, finding: Finding, found: Comparison | None) -> Row:
     effect = finding.effect
     run = _run(statement, found) if found else ""
     measured, p_value = Cell(EMPTY, tone="quiet"), Cell("")
     if effect:
-        form = FORMS[statement.measure]
         value, low, high = (
-            form.format(number).replace("-", MINUS)
-            for number in (effect.value, effect.low, effect.high)
+            effect_text(statement, number) for number in (effect.value, effect.low, effect.high)
         )
         places = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
         measured = Cell(value, detail=f"{low} to {high}", sources=places, run=run)
@@ -74,7 +82,7 @@ def _row(statement: Statement, finding: Finding, found: Comparison | None) -> Ro
     return Row(
         (
             Cell(statement.text, detail=statement.section),
-            Cell(f"{NAMES[statement.measure]} {statement.claim}"),
+            Cell(claim_text(statement)),
             measured,
             p_value,
             Cell(finding.verdict, tone=TONES.get(finding.verdict, "quiet")),
