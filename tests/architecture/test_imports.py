@@ -60,7 +60,7 @@ APART = {
     "profiling": GROUND | {"paper", "compute", "model", "layer_types"},
     "repro": GROUND,
     "verification": GROUND | {"report"},
-    "publication": GROUND | {"report"},
+    "publication": GROUND | {"paper", "report"},
 }
 
 
