@@ -88,6 +88,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("profiling/sentence_pieces", 0, "profiling.sentence_pieces is 0; it must be above 0."),
         ("machine/device", "gpu", "machine.device must be one of auto, cpu, cuda, not 'gpu'."),
         ("machine/threads", 0, "machine.threads is 0; it must be above 0."),
+        ("variations/looks", 0, "variations.looks is 0; it must be above 0."),
         ("launcher/command", " ", "launcher.command is empty; write null, or a command like torchrun."),
         ("launcher/command", "torchrun '", "launcher.command cannot be read: No closing quotation."),
         ("launcher/command", "run {", "launcher.command cannot be read: Single '{' encountered in format string."),

@@ -64,6 +64,22 @@ def test_ways_of_decoding_are_compared_within_each_run() -> None:
         assert (alone["averaging"].verdict, alone["averaging"].effect) == ("undecided", None)
 
 
+def test_p_values_count_the_looks_at_them() -> None:
+    """Bonferroni, on top of Holm: what holds at the first look may not at the third."""
+    models = {"base": list(FIVE), "A_h1": [7.5]}
+    samples = {"bleu": models, "perplexity": {model: [5.0] for model in models}}
+    once, thrice = (judge_findings(samples, "base", [], looks)["one_head"] for looks in (None, 3))
+    assert once.effect
+    assert thrice.effect
+    assert 0.05 / 3 < once.effect.corrected < 0.05
+    assert thrice.effect == replace(once.effect, corrected=thrice.effect.corrected)
+    assert thrice.effect.corrected == pytest.approx(3 * once.effect.corrected, abs=2e-6)
+    assert (once.verdict, thrice.verdict) == ("holds", "undecided")
+    often = judge_findings(samples, "base", [], 99)["one_head"].effect
+    assert often
+    assert often.corrected == 1
+
+
 def test_a_model_of_several_seeds_counts_once() -> None:
     """Two models are two, however often one was trained; one alone is as many as its seeds."""
     base = [Ways(last=20, averaged=20 + gain, greedy=20) for gain in (1.0, 1.1, 0.9, 1.05, 0.95)]

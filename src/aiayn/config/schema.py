@@ -10,7 +10,7 @@ from aiayn.config.corpora import Catalogue
 from aiayn.config.machine import Launcher, Machine
 from aiayn.config.model import Model
 from aiayn.config.profiling import Profiling
-from aiayn.config.rules import known, named, require
+from aiayn.config.rules import known, named, positive, require
 from aiayn.config.task import Task
 from aiayn.config.training import Training
 from aiayn.errors import ConfigError
@@ -30,10 +30,15 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Variations:
-    """Table 3: which `task` its rows learn, and which model they are variations of: the `base`."""
+    """Table 3: which `task` its rows learn, and which model they are variations of: the `base`.
+
+    `looks` is how often the p-values have been looked at while seeds were still being added, the
+    last time included; null is once. They are corrected for it (docs/decisions/significance.md).
+    """
 
     task: str
     base: str
+    looks: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +120,7 @@ class Config:
             known(name, self.runs, "tested", "run")
         known(self.variations.task, self.tasks, "variations.task", "task")
         known(self.variations.base, self.models, "variations.base", "model")
+        positive("variations.looks", self.variations.looks)
         self.training.check()
         self.machine.check()
         self.launcher.check()

@@ -26,7 +26,7 @@ class Effect:
 
     `value` is a difference in BLEU, or a ratio of perplexities; `low` and `high` bound its 95 %
     confidence interval. `p_value` is that of the test, `corrected` the same for the number of
-    tests in the table (Holm). `source` is where it stands: FILE:KEY.KEY.
+    tests in the table (Holm) and of looks at them. `source` is where it stands: FILE:KEY.KEY.
     """
 
     value: float

@@ -1,5 +1,5 @@
 """Families of tests over models: contrasts of perplexity or BLEU, each on the measure's own scale,
-p-values corrected over the family (Holm)."""
+p-values corrected over the family (Holm) and over the times that it was looked at."""
 
 from __future__ import annotations
 
@@ -100,10 +100,12 @@ def _away(found: Difference) -> Outcome:
     return "higher" if found.value > 0 else "lower"
 
 
-def decided(tests: Sequence[Question]) -> dict[tuple[str, str], tuple[Effect, Outcome]]:
-    """Of a family of tests, corrected for their number: by measure and name the nearer to being
-    said, and what it says."""
-    corrected = holm([test.p_value for test in tests])
+def decided(
+    tests: Sequence[Question], looks: int | None
+) -> dict[tuple[str, str], tuple[Effect, Outcome]]:
+    """Of a family of tests, corrected for their number and for that of the looks at them
+    (Bonferroni; None is one): by measure and name the nearer to being said, and what it says."""
+    corrected = [min(1.0, p * (looks or 1)) for p in holm([test.p_value for test in tests])]
     nearest: dict[tuple[str, str], tuple[Effect, Outcome]] = {}
     for test, p_corrected in zip(tests, corrected, strict=True):
         place = (test.measure, test.name)

@@ -50,7 +50,10 @@ def over_seeds(config: Config, ways: Mapping[str, Ways]) -> list[list[Ways]]:
 
 
 def judge_findings(
-    samples: Mapping[str, Samples], base: str, ways: Sequence[Sequence[Ways]]
+    samples: Mapping[str, Samples],
+    base: str,
+    ways: Sequence[Sequence[Ways]],
+    looks: int | None = None,
 ) -> dict[str, Finding]:
     """Every statement: whether it holds here.
 
@@ -58,13 +61,14 @@ def judge_findings(
         samples: "bleu" and "perplexity" over the seeds, by model.
         base: which of the models stands for the paper's base.
         ways: as of `over_seeds`; each run is compared with itself.
+        looks: as of config.Variations.
     """
     tests = [
         test
         for key, statement in STATEMENTS.items()
         for test in _tests(key, statement, samples, base, ways)
     ]
-    found = decided(tests)
+    found = decided(tests, looks)
     findings: dict[str, Finding] = {}
     for key, statement in STATEMENTS.items():
         effect, outcome = found.get((statement.measure, key), (None, "undecided"))

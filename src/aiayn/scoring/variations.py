@@ -4,7 +4,7 @@ part from the base's by more than another seed would make them.
 A row is judged by `significance.contrast`: one of a single seed by the spread of the base's seeds,
 one of several by Welch's t. The paper's "nearly identical" is a claim of equality and is tested as
 one. Perplexity is judged by its logarithm, the loss. p-values are corrected over all tests of the
-table (Holm).
+table (Holm), and over the looks at them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             model: [seed.perplexity for seed in held.values()] for model, held in seeds.items()
         },
     }
-    measures, ways = judge(samples, base), bleu_by_way(config, root)
+    looks = config.variations.looks
+    measures, ways = judge(samples, base, looks), bleu_by_way(config, root)
     return Comparison(
         task=task,
         base=base,
@@ -93,7 +94,7 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             for model, held in seeds.items()
         },
         ways=ways,
-        findings=judge_findings(samples, base, over_seeds(config, ways)),
+        findings=judge_findings(samples, base, over_seeds(config, ways), looks),
     )
 
 
@@ -110,13 +111,16 @@ def _last_perplexity(path: Path) -> float:
     return round(history.last_perplexity(history.read(path), path), DECIMALS)
 
 
-def judge(samples: Mapping[str, Samples], base: str) -> dict[str, dict[str, Measure]]:
+def judge(
+    samples: Mapping[str, Samples], base: str, looks: int | None = None
+) -> dict[str, dict[str, Measure]]:
     """Every model beside the base, by measure and model.
 
     All tests of the table are one family; a claim of equality brings two, any other row one.
 
     Args:
         samples: "bleu" and "perplexity" over the seeds, by model.
+        looks: as of config.Variations.
     """
     tests = [
         test
@@ -125,7 +129,7 @@ def judge(samples: Mapping[str, Samples], base: str) -> dict[str, dict[str, Meas
         if model != base
         for test in _tests(model, measure, models, base)
     ]
-    effects = decided(tests)
+    effects = decided(tests, looks)
     return {
         measure: {
             model: _measure(

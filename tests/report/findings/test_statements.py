@@ -21,9 +21,10 @@ def held() -> Any:
     return comparison.read(GOLDEN)
 
 
-def evidence(variations: Any) -> Any:
+def evidence(variations: Any, looks: int | None = None) -> Any:
     """Of a project without a task that others have published figures for."""
-    return SimpleNamespace(variations=variations, config=SimpleNamespace(tasks={}, runs={}))
+    config = SimpleNamespace(tasks={}, runs={}, variations=SimpleNamespace(looks=looks))
+    return SimpleNamespace(variations=variations, config=config)
 
 
 def made(variations: Any) -> dict[str, list[str]]:
@@ -62,6 +63,12 @@ def test_where_none_was_run_one_line_says_so(held: Any) -> None:
         assert made(variations) == {"All 14 statements": ["–", "", "not run at this scale"]}
         records = section(evidence(variations)).records
         assert [line["finding"] for line in records] == list(STATEMENTS)
+
+
+def test_more_than_one_look_is_told(held: Any) -> None:
+    for looks, told in ((None, 0), (1, 0), (3, 1)):
+        (table,) = section(evidence(held, looks)).tables
+        assert sum("corrected for 3 looks" in note for _, note in table.notes) == told
 
 
 def test_lines_of_csv_are_the_tables(held: Any) -> None:

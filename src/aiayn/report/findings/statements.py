@@ -7,6 +7,7 @@ from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.records.comparison import Comparison, Finding
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings.published import published
+from aiayn.report.parts.looks import looks_note
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, MINUS, Cell, Row, Table
 
@@ -42,7 +43,7 @@ def section(evidence: Evidence) -> Section:
         ("Statement", "Claimed", "Effect", "p", "Here"),
         "lllrl",
         rows if is_run else (_none_is_run(),),
-        (("", NOTE),) if is_run else (),
+        (("", NOTE), *looks_note(evidence.config)) if is_run else (),
         key="findings",
     )
     return Section(

@@ -10,6 +10,7 @@ from aiayn.paper.claims import agreement
 from aiayn.records.comparison import Comparison, Measure
 from aiayn.records.profiles import ModelsProfile
 from aiayn.report.evidence import Evidence
+from aiayn.report.parts.looks import looks_note
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, MINUS, Cell, Row, Table
 from aiayn.report.table_3.variation_figures import figures
@@ -92,7 +93,9 @@ def _table(
         "l" + "r" * (len(COLUMNS) - 1) + "l" + "rrrr" + "ll",
         tuple(rows),
         (
-            *(("", note) for note in (PROTOCOL, MOVES, CLAIMS, PARAMETERS)),
+            *(("", note) for note in (PROTOCOL, MOVES)),
+            *looks_note(config),
+            *(("", note) for note in (CLAIMS, PARAMETERS)),
             *((("", NEIGHBOURHOOD),) if any(row.neighbourhood for row in own) else ()),
             ("", notes["B.d_v"]),
             ("", f"Published figures: {paper.source}."),
