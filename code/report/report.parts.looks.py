@@ -1,0 +1,1 @@
+../../src/aiayn/report/parts/looks.py
