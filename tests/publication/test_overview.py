@@ -15,6 +15,7 @@ from aiayn.publication.overview import HEADINGS, statements, table
 from aiayn.records import comparison, places
 from aiayn.records.comparison import Comparison, Effect, Finding, Measure, Variation
 from aiayn.records.scores import TestSet
+from aiayn.report.parts.tables import markdown
 
 ROOT = Path(__file__).parents[2]
 RESULT = "en-de.base bleu 25.00 (24.00 to 26.00)"
@@ -93,8 +94,9 @@ def compare(folder: Path, findings: dict[str, Finding]) -> None:
     comparison.write(folder / places.TABLE_3, held)
 
 
-def test_the_repositorys_own_are_all_in_its_table() -> None:
+def test_the_repositorys_own_are_as_they_would_be_rendered() -> None:
     folder = ROOT / places.REPRODUCTIONS
     shown = (folder / "README.md").read_text(encoding="utf-8")
+    assert shown == markdown((table(folder), statements(folder)))
     for path in folder.glob("*/params.yaml"):
         assert "\n| {} |".format(path.parent.name.replace("_", r"\_")) in shown

@@ -87,11 +87,12 @@ def project(tmp_path: Path, describe: Callable[..., None]) -> Path:
 def compare(project: Path) -> Compare:
     """compare_variations over these runs."""
 
-    def with_runs(runs: dict[str, Any], base: str = "base") -> Comparison:
+    def with_runs(runs: dict[str, Any], base: str = "base", looks: int | None = None) -> Comparison:
         params = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
         row = params["models"]["base"]
         params["models"] |= {name: copy.deepcopy(row) for name in ("wide", "deep")}
-        params |= {"runs": runs, "tested": [], "variations": {"task": "en-de", "base": base}}
+        params |= {"runs": runs, "tested": []}
+        params["variations"] = {"task": "en-de", "base": base, "looks": looks}
         (project / "params.yaml").write_text(
             yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
         )
@@ -233,6 +234,27 @@ def test_seeds_of_the_base_given_as_rows_do_not_move() -> None:
             row.outcome != "undecided" for held in judged.values() for row in held.values()
         )
     assert moved <= 1
+
+
+def test_both_families_count_the_looks(compare: Compare, project: Path) -> None:
+    """Table 3's, and the statements': label smoothing's perplexity, where wide is its row."""
+    runs = {
+        name: run | ({"model": "D_smooth00"} if run["model"] == "wide" else {})
+        for name, run in (RUNS | SECOND).items()
+    }
+    for name, perplexity in (("en-de.wide", 40.0), ("en-de.wide2", 41.0)):
+        write(project / places.history(name), history(99, perplexity))
+    once, thrice = (compare(runs, looks=looks) for looks in (None, 3))
+    row, statement = "D_smooth00", "smoothing_perplexity"
+    for first, third in (
+        (once.models[row].perplexity.effect, thrice.models[row].perplexity.effect),
+        (once.findings[statement].effect, thrice.findings[statement].effect),
+    ):
+        assert first
+        assert third
+        assert third.p_value == first.p_value
+        assert first.corrected < 1 / 3
+        assert third.corrected == pytest.approx(3 * first.corrected, abs=3e-6)
 
 
 def test_a_run_that_is_there_twice_counts_once(compare: Compare, project: Path) -> None:

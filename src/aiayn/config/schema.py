@@ -32,8 +32,8 @@ class Run:
 class Variations:
     """Table 3: which `task` its rows learn, and which model they are variations of: the `base`.
 
-    `looks` is how often the p-values have been looked at while seeds were still being added, the
-    last time included; null is once. They are corrected for it (docs/decisions/significance.md).
+    `looks` is how often the p-values are looked at in all while seeds are added, the last time
+    included; null is once. They are corrected for it (docs/decisions/significance.md).
     """
 
     task: str

@@ -29,9 +29,10 @@ NOTE = (
 )
 STATEMENTS_NOTE = (
     "The effect on dev, a difference of BLEU or a ratio of perplexities, and whether the statement "
-    "holds there. Each reproduction corrects its p-values for its own tests alone; models, texts "
-    "and numbers of seeds are each one's own, so effects do not compare across columns. Empty: the "
-    "scale trains none of the models that the statement compares."
+    "holds there. Each reproduction corrects its p-values for its own tests and looks alone; "
+    "models, texts and numbers of seeds are each one's own, so effects do not compare across "
+    "columns. Empty: it lacks a model that the statement compares. No effect: too few runs to "
+    "test. No column: nothing to test."
 )
 
 

@@ -80,6 +80,15 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_more_than_one_look_is_told(one_seed: Evidence) -> None:
+    for looks, told in ((None, 0), (3, 1)):
+        variations = replace(one_seed.config.variations, looks=looks)
+        config = replace(one_seed.config, variations=variations)
+        notes = section(replace(one_seed, config=config)).tables[0].notes
+        assert sum("corrected for 3 looks" in note for _, note in notes) == told
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_a_row_within_a_neighbourhood_says_so(one_seed: Evidence) -> None:
     config = one_seed.config
     near = replace(config.models["A_h2"], neighbourhood=4)

@@ -13,7 +13,7 @@ def looks_note(config: Config) -> tuple[tuple[str, str], ...]:
     return (
         (
             "",
-            f"p is corrected for {looks} looks, too (times {looks}): so often were these tests "
-            "looked at while seeds were being added (docs/decisions/significance.md).",
+            f"p is corrected for {looks} looks, too (times {looks}): so often was this table "
+            "looked at while runs were being added (docs/decisions/significance.md).",
         ),
     )

@@ -13,7 +13,8 @@ from aiayn.report.table_3.variation_verdicts import model_name
 
 OURS_ALONE = "own"
 # of ours beside the base: a ratio of perplexities or a difference of BLEU, its 95 % interval, the
-# p-value corrected over the table, what is said; sentences_p are sacreBLEU's paired bootstrap tests
+# p-value corrected over the table and the looks at it, what is said; sentences_p are sacreBLEU's
+# paired bootstrap tests
 FIELDS = (
     "origin", "row", "group", "model", "runs", "split", "test_set", "pairs",
     "perplexity", "perplexity_sd", "perplexity_ratio", "perplexity_low", "perplexity_high",
