@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params code lock sync ui bench kills slurm clean
+.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync ui bench kills slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,7 +27,7 @@ JOBS ?=
 REPRO := aiayn repro $(if $(JOBS),--jobs $(JOBS))
 # the shell's own SCALE, LAUNCHER and GPUS, as text: what stands in them is no part of a command
 export SCALE LAUNCHER GPUS
-PARAMS := python -m aiayn.repro.params $(if $(SCALE),--scale="$$SCALE") $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS")
+PARAMS := python -m aiayn.config.compose $(if $(SCALE),--scale="$$SCALE") $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS")
 
 repro: $(READY) ## run the whole graph with the parameters in force (another scale: make repro SCALE=multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
 	@$(if $(SCALE)$(LAUNCHER)$(GPUS),$(PARAMS))
@@ -35,7 +35,7 @@ repro: $(READY) ## run the whole graph with the parameters in force (another sca
 	@echo "The report is at $(CURDIR)/reports/index.html"
 
 rehearse: $(READY) ## every stage in small, and what a scale takes and this machine lacks (make rehearse SCALE=wmt14)
-	@python -m aiayn.rehearsal.rehearse $(if $(SCALE),"$$SCALE")
+	@python -m aiayn.commands.rehearsal.rehearse $(if $(SCALE),"$$SCALE")
 
 report: $(READY) ## render the report, running first whatever it lacks
 	@$(REPRO) report
@@ -54,19 +54,19 @@ verify: $(READY) ## hold what was made here against reproductions/SCALE
 reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
 	@test -n "$(notdir $(TO))" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
 	rm -rf $(TO).new && mkdir -p $(TO).new && cp -R $(wildcard $(KEPT)) $(TO).new
-	python -m aiayn.publication.readme $(TO).new --name "$(notdir $(TO))"
+	python -m aiayn.commands.publication.readme $(TO).new --name "$(notdir $(TO))"
 	rm -rf $(TO) && mv $(TO).new $(TO)
 
 # the shell's own NAME, as SCALE above
 export NAME
 publish: $(READY) ## the same to reproductions/NAME, of committed code and a graph that is up to date (NAME=...)
 	@case "$$NAME" in ''|[!A-Za-z0-9]*|*[!A-Za-z0-9_.-]*) echo "Give it a name of letters, digits, _, - and .: make publish NAME=..." >&2; exit 1;; esac
-	@python -m aiayn.repro.publishable
+	@python -m aiayn.commands.repro.publishable
 	@$(MAKE) --no-print-directory reproduction TO="reproductions/$$NAME"
-	@python -m aiayn.publication.overview
+	@python -m aiayn.commands.publication.overview
 
 reproductions: $(READY) ## render the table of all reproductions, reproductions/README.md
-	@python -m aiayn.publication.overview
+	@python -m aiayn.commands.publication.overview
 
 # a process for each core; tests/conftest.py says what must share one
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
@@ -94,9 +94,6 @@ format: $(READY) ## let ruff rewrite the code
 
 params: $(READY) ## compose params.yaml from conf/ (another scale: make params SCALE=multi30k)
 	@$(PARAMS)
-
-code: $(READY) ## link each stage's modules below code/ (after a changed import, a moved module)
-	python -m aiayn.repro.code
 
 # torch is left out: which build of it a machine takes is the machine's
 lock: $(READY) ## write requirements.lock: every package but torch, with its hashes (after a change of constraints.txt)

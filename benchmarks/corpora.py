@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 
 from aiayn.config import Bpe, Catalogue, Cleaning, Corpus, Download, Side, Text, read_yaml
-from aiayn.corpora.assembly import assemble
-from aiayn.records import places
-from aiayn.records.places import SIDES
-from aiayn.tokens.batching import BatchPlan
-from aiayn.tokens.bpe import train_bpe
-from aiayn.tokens.encoding import encode_task
+from aiayn.data.bpe.encoding import encode_task
+from aiayn.data.bpe.vocabulary import train_bpe
+from aiayn.data.corpora.assembly import assemble
+from aiayn.results import places
+from aiayn.results.places import SIDES
+from aiayn.training.batching import BatchPlan
 
 MEAN_WORDS, SPREAD, MOST_WORDS = 26, 0.6, 150
 COMMON_WORDS, RARE_SHARE, TAIL = 50_000, 0.05, 0.61

@@ -28,17 +28,17 @@ from benchmarks.widening import widened
 from torch import nn
 
 from aiayn import config
-from aiayn.compute.device import Device, open_device
 from aiayn.config import Decoding
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.tokens.special import END, PAD, START
 from aiayn.decoding.beam import beam_search, length_penalty
 from aiayn.decoding.weights import load_model
 from aiayn.errors import one_line_errors
 from aiayn.model.checkpoints import load_weights
+from aiayn.model.device import Device, open_device
 from aiayn.model.transformer import Transformer
-from aiayn.records import places
-from aiayn.records.text import read_lines
-from aiayn.tokens.bpe import Bpe
-from aiayn.tokens.special import END, PAD, START
+from aiayn.results import places
+from aiayn.results.text import read_lines
 
 PLAIN_BATCH = 64  # sentences
 OURS = "aiayn"

@@ -23,9 +23,9 @@ from pathlib import Path
 
 from benchmarks.project_copy import copy_project
 
-from aiayn.records import places
-from aiayn.records.circumstances import TrainCircumstances, read_train
-from aiayn.records.lock import Lock
+from aiayn.results import places
+from aiayn.results.circumstances import TrainCircumstances, read_train
+from aiayn.results.lock import Lock
 
 RUN, TASK, STEPS = "en-de.brief", "en-de", 30
 STAGE = f"train@{RUN}"

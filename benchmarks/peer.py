@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from aiayn.commands.export import to_ctranslate2
 from aiayn.config import Model
-from aiayn.export import to_ctranslate2
 from aiayn.model.transformer import Transformer
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dvc.utils.hydra import compose_and_dump
 
-from aiayn.records import places
+from aiayn.results import places
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -31,9 +31,9 @@ from pathlib import Path
 
 from benchmarks.project_copy import REPOSITORY, copy_project
 
-from aiayn.records import places
-from aiayn.records.circumstances import read_train
-from aiayn.records.lock import Lock
+from aiayn.results import places
+from aiayn.results.circumstances import read_train
+from aiayn.results.lock import Lock
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "squeue")
 SBIN = os.pathsep + os.pathsep.join(("/usr/sbin", "/usr/local/sbin"))

@@ -21,11 +21,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from aiayn.compute.device import Device, open_device
-from aiayn.compute.processes import Processes
 from aiayn.config import Adam, Model, Training
-from aiayn.tokens.arrays import Side, TokenArrays
+from aiayn.data.tokens.arrays import Side, TokenArrays
+from aiayn.model.device import Device, open_device
 from aiayn.training.job import Job
+from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 VOCABULARY = 8000
@@ -135,7 +135,7 @@ def work(who: str, row: Model, turns: Connection) -> None:
     )
     arrays = synthetic_tokens(20_000)
     trainer = Trainer(
-        Job(who, "translation", row, TRAINING, 1, ""), arrays, arrays, device, Processes()
+        Job(who, "translation", row, TRAINING, 1, "", ""), arrays, arrays, device, Processes()
     )
     step = plain_step(row, trainer) if who == PLAIN else trainer.step
     while turns.recv():

@@ -9,7 +9,7 @@ from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.launcher import hand_over_single
 from aiayn.model.checkpoints import average, save_weights
-from aiayn.records import places
+from aiayn.results import places
 
 
 @one_line_errors

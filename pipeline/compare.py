@@ -7,8 +7,8 @@ import argparse
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.records import comparison, places
-from aiayn.scoring.variations import compare_variations
+from aiayn.evaluation.variations import compare_variations
+from aiayn.results import comparison, places
 
 
 @one_line_errors

@@ -12,17 +12,17 @@ import time
 from tqdm import tqdm
 
 from aiayn import config
-from aiayn.compute.device import open_device
+from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.decoding.outputs import Decoder
 from aiayn.decoding.weights import parts, weights_in
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder
 from aiayn.illustrations.labels import draw_labelled
 from aiayn.launcher import hand_over_single
-from aiayn.records import circumstances, places
-from aiayn.records.circumstances import DecodeCircumstances
-from aiayn.records.text import read_lines, write_lines
-from aiayn.tokens.bpe import Bpe
+from aiayn.model.device import open_device
+from aiayn.results import circumstances, places
+from aiayn.results.circumstances import DecodeCircumstances
+from aiayn.results.text import read_lines, write_lines
 
 
 @one_line_errors

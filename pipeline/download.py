@@ -8,9 +8,9 @@ import argparse
 import os
 
 from aiayn import config
-from aiayn.corpora.assembly import assemble
+from aiayn.data.corpora.assembly import assemble
 from aiayn.errors import one_line_errors
-from aiayn.records import places
+from aiayn.results import places
 
 
 @one_line_errors

@@ -7,9 +7,9 @@ import argparse
 
 from tqdm import tqdm
 
+from aiayn.data.bpe.encoding import encode_task
 from aiayn.errors import one_line_errors
-from aiayn.records import places
-from aiayn.tokens.encoding import encode_task
+from aiayn.results import places
 
 
 @one_line_errors

@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 
 from aiayn import config
-from aiayn.compute.device import open_device
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.tokens.special import START
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_model
 from aiayn.errors import one_line_errors
@@ -14,11 +15,10 @@ from aiayn.files import replaced_folder
 from aiayn.illustrations.attention import head_statistics, sentence_maps
 from aiayn.illustrations.formulas import FORMULAS
 from aiayn.launcher import hand_over_single
-from aiayn.records import places
-from aiayn.records.illustrations import write_attention, write_table
-from aiayn.records.text import read_lines
-from aiayn.tokens.bpe import Bpe
-from aiayn.tokens.special import START
+from aiayn.model.device import open_device
+from aiayn.results import places
+from aiayn.results.illustrations import write_attention, write_table
+from aiayn.results.text import read_lines
 
 PAIRS = 32  # for the means of each head; decoders read the references
 

@@ -10,15 +10,15 @@ import torch
 from tqdm import tqdm
 
 from aiayn import config
-from aiayn.compute.device import open_device
 from aiayn.errors import one_line_errors
 from aiayn.launcher import hand_over_single
+from aiayn.model.device import open_device
 from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.profiling.layers import clock_layers, profile_layers
-from aiayn.records import circumstances, places
-from aiayn.records.circumstances import ProfileCircumstances
-from aiayn.records.host import this_host
-from aiayn.records.profiles import write_layers
+from aiayn.results import circumstances, places
+from aiayn.results.circumstances import ProfileCircumstances
+from aiayn.results.host import this_host
+from aiayn.results.profiles import write_layers
 
 
 @one_line_errors

@@ -8,8 +8,8 @@ import argparse
 from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.profiling.models import profile_models
-from aiayn.records import places
-from aiayn.records.profiles import write_models
+from aiayn.results import places
+from aiayn.results.profiles import write_models
 
 
 @one_line_errors

@@ -7,11 +7,11 @@ import argparse
 
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.records import places
 from aiayn.report.evidence import gather
 from aiayn.report.page.companion import circumstances
 from aiayn.report.page.contents import SECTIONS, files, make_section
 from aiayn.report.page.document import circumstances_html, index_html, make_page
+from aiayn.results import places
 
 
 @one_line_errors

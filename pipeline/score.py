@@ -8,9 +8,9 @@ import argparse
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.records import history, places
-from aiayn.records.scores import RunScores, write, write_metrics
-from aiayn.scoring.splits import score_task_split
+from aiayn.evaluation.splits import score_task_split
+from aiayn.results import history, places
+from aiayn.results.scores import RunScores, write, write_metrics
 
 
 @one_line_errors

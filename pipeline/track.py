@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.records.scratch import delete_recorded
+from aiayn.results.scratch import delete_recorded
 from aiayn.tracking.connection import StoreError, store_name
 from aiayn.tracking.sync import sync
 

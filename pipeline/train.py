@@ -7,18 +7,19 @@ import argparse
 from pathlib import Path
 
 from aiayn import config
-from aiayn.circumstances.training import circumstances
-from aiayn.compute.device import open_device
-from aiayn.compute.processes import join_processes
+from aiayn.config.dvc_yaml import code_digest
+from aiayn.data.tokens.arrays import TokenArrays
 from aiayn.errors import one_line_errors
 from aiayn.launcher import hand_over
-from aiayn.records import places
-from aiayn.tokens.arrays import TokenArrays
+from aiayn.model.device import open_device
+from aiayn.results import places
 from aiayn.tracking.live import open_run
 from aiayn.tracking.names import RunIdentity, run_params
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
 from aiayn.training.outputs import make_room, write_outputs
+from aiayn.training.processes import join_processes
+from aiayn.training.run_metadata import circumstances
 from aiayn.training.trainer import Trainer
 
 
@@ -38,7 +39,9 @@ def main() -> None:
         device = open_device(
             **vars(params.machine), d_model=model.d_model, local_rank=processes.local_rank
         )
-        job = Job.of(arguments.run, kind, model, params.training, seed, tokens)
+        job = Job.of(
+            arguments.run, kind, model, params.training, seed, tokens, code_digest("train")
+        )
         train, dev = (TokenArrays.open(tokens, split) for split in ("train", "dev"))
         trainer = Trainer(job, train, dev, device, processes)
         scratch = places.scratch(job.run, trainer.fingerprint)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from aiayn import config
+from aiayn.data.bpe.vocabulary import train_bpe
 from aiayn.errors import one_line_errors
-from aiayn.records import places
-from aiayn.tokens.bpe import train_bpe
+from aiayn.results import places
 
 
 @one_line_errors

@@ -4,6 +4,7 @@ name; params.yaml is what conf/ composes; every scale is valid."""
 from __future__ import annotations
 
 import copy
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import yaml
 from dvc.utils.hydra import compose_and_dump
 
 from aiayn import config
+from aiayn.config.dvc_yaml import code_digest
 from aiayn.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -254,3 +256,23 @@ def test_a_stage_without_the_graph(root: Path, tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes((root / "params.yaml").read_bytes())
     with pytest.raises(ConfigError, match="dvc.yaml: No such file or directory. It lists what"):
         config.load_for("score", "en-de.base", tmp_path / "params.yaml")
+
+
+def test_a_changed_line_changes_the_digest_of_the_stages_that_depend_on_it(tmp_path: Path) -> None:
+    for name in ("dvc.yaml", "pipeline", "src"):
+        path = ROOT / name
+        if path.is_dir():
+            shutil.copytree(path, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(path, tmp_path / name)
+    seen = {code_digest("train", tmp_path / "dvc.yaml")}
+    deciding = ("pipeline/train.py", "src/aiayn/model/attention.py", "src/aiayn/training/loss.py")
+    for count, name in enumerate(deciding, start=2):
+        with (tmp_path / name).open("a") as file:
+            file.write("# another line\n")
+        seen.add(code_digest("train", tmp_path / "dvc.yaml"))
+        assert len(seen) == count, name
+    for name in ("src/aiayn/errors.py", "src/aiayn/data/bpe/vocabulary.py", "pipeline/encode.py"):
+        with (tmp_path / name).open("a") as file:
+            file.write("# another line\n")
+        assert code_digest("train", tmp_path / "dvc.yaml") in seen, name

@@ -1,5 +1,5 @@
 """python -m aiayn is the command aiayn."""
 
-from aiayn.command import main
+from aiayn.commands import main
 
 main()

@@ -1,5 +1,5 @@
-"""The graph follows bytes: a stage's code is what it reaches by import, but for what only carries; it
-is given the parameters that it lists; it names the formats that it writes.
+"""The graph follows bytes: a stage depends on the packages that it imports, but for those that change no
+output; it is given the parameters that it lists; it names the formats that it writes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.architecture.test_imports import file_of, imports, package
 
 from aiayn import config
+from aiayn.config import dvc_yaml
 from aiayn.errors import ConfigError
-from aiayn.records import places
-from aiayn.records.formats import FORMATS
-from aiayn.repro.code import CARRIERS, links
-from aiayn.training.job import DECIDING_CODE
+from aiayn.results.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "src/aiayn"
@@ -27,6 +26,8 @@ GRAPH: dict[str, Any] = yaml.load((ROOT / "dvc.yaml").read_text(), yaml.CSafeLoa
 STAGES = sorted(GRAPH)
 
 COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
+# what changes no output
+NEUTRAL = frozenset(("config", "errors", "files", "launcher", "results", "tracking", "typed"))
 # the formats of a stage's outputs
 WRITES = {
     "download": {"text"}, "encode": {"tokens"}, "train": {"checkpoints", "history"},
@@ -36,87 +37,82 @@ WRITES = {
 
 
 def code(stage: str) -> set[Path]:
-    """The files that the links of code/STAGE lead to, as they lie there."""
-    return {link.resolve() for link in (ROOT / places.CODE / stage).iterdir()}
+    """The files and folders of code on which dvc.yaml makes a stage depend."""
+    return {(ROOT / path).resolve() for path in dvc_yaml.code(stage, ROOT / "dvc.yaml")}
+
+
+def covers(dep: Path, file: Path) -> bool:
+    return file == dep or dep in file.parents
 
 
 def body(stage: str) -> dict[str, Any]:
-    definition: dict[str, Any] = GRAPH[stage]
-    found: dict[str, Any] = definition.get("do", definition)
-    return found
+    return dvc_yaml.body({"stages": GRAPH}, stage)
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_links_are_what_a_stage_reaches(stage: str) -> None:
-    """make code writes them."""
-    folder = ROOT / places.CODE / stage
-    assert {link.name: str(link.readlink()) for link in folder.iterdir()} == {
-        name: f"../../{file}" for name, file in links(ROOT, stage).items()
-    }
+def test_a_stage_depends_on_the_code_that_it_imports(stage: str) -> None:
+    """But for what changes no output; and on no folder of which it imports nothing."""
+    deps, seen = code(stage), {ROOT / "pipeline" / f"{stage}.py"}
+    waiting = [*seen]
+    while waiting:
+        for name in imports(waiting.pop()):
+            file = file_of(name) if name.startswith("aiayn.") else None
+            if file is None or file in seen or only_describes(file):
+                continue
+            if not any(covers(dep, file) for dep in deps):
+                assert package(name) in NEUTRAL, f"{stage} imports {name}: list it in dvc.yaml"
+                continue
+            seen.add(file)
+            waiting.append(file)
+    assert not {dep for dep in deps if not any(covers(dep, file) for file in seen)}
+
+
+def only_describes(file: Path) -> bool:
+    """Whether a module has nothing but its docstring."""
+    return all(isinstance(statement, ast.Expr) for statement in ast.parse(file.read_bytes()).body)
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_the_links_are_a_stages_only_code(stage: str) -> None:
-    deps = body(stage)["deps"]
-    assert deps[0] == str(places.CODE / stage)
-    assert not [dep for dep in deps[1:] if dep.startswith(("code", "src", "pipeline"))]
-    assert ROOT / "pipeline" / f"{stage}.py" in code(stage)
-
-
-def test_no_links_are_of_no_stage() -> None:
-    assert sorted(folder.name for folder in (ROOT / places.CODE).iterdir()) == STAGES
-
-
-def test_the_graph_and_a_training_that_goes_on_ask_for_the_same_code() -> None:
-    """One definition of what decides a training's bits: the stage's code is the fingerprint's."""
-    deciding = {
-        module
-        for name in DECIDING_CODE
-        for module in [*(SOURCE / name).rglob("*.py"), SOURCE / name]
-        if module.is_file() and module.name != "__init__.py"
-    }
-    assert code("train") - {ROOT / "pipeline/train.py"} == deciding
+def test_code_is_given_by_folder(stage: str) -> None:
+    for dep in body(stage)["deps"]:
+        assert dep.startswith("${root}/") == any(word in dep for word in ("pipeline/", "src/"))
+        if dep.startswith("${root}/src/"):
+            assert (ROOT / dep.removeprefix("${root}/")).exists()
 
 
 @pytest.mark.parametrize("stage", COSTLY)
-def test_what_only_carries_re_runs_nothing_costly(stage: str) -> None:
-    modules = {path for path in code(stage) if path.is_relative_to(SOURCE)}
-    rooms = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in modules}
-    assert rooms
-    assert not rooms & {*CARRIERS, "paper", "layer_types"}
+def test_neutral_packages_re_run_nothing_costly(stage: str) -> None:
+    used = {dep.relative_to(SOURCE).parts[0] for dep in code(stage) if dep.is_relative_to(SOURCE)}
+    assert used
+    assert not used & {*NEUTRAL, "paper", "report"}
 
 
 @pytest.mark.parametrize(
     ("changed", "affected"),
     [
-        ("model/attention.py", {"train", "decode", "illustrate", "profile_layers", "profile_models"}),
-        ("model/checkpoints.py", {"train", "average", "decode", "illustrate"}),
-        ("tokens/batching.py", {"train"}),
-        ("tokens/encoding.py", {"encode"}),
-        ("corpora/cleaning.py", {"download"}),
-        ("corpora/languages/german.py", {"download"}),
-        ("training/loop.py", {"train"}),
+        ("model/attention.py", {"train", "average", "decode", "illustrate", "profile_layers", "profile_models"}),
+        ("training/batching.py", {"train", "illustrate"}),
         ("training/loss.py", {"train", "illustrate"}),
+        ("data/tokens/arrays.py", {"train_bpe", "encode", "train", "decode", "illustrate"}),
+        ("data/bpe/encoding.py", {"train_bpe", "encode", "decode", "illustrate"}),
+        ("data/corpora/cleaning.py", {"download"}),
+        ("data/corpora/languages/german.py", {"download"}),
         ("decoding/beam.py", {"decode", "illustrate"}),
-        ("compute/processes.py", {"train"}),
-        ("layer_types/recurrent.py", {"profile_layers"}),
-        ("scoring/significance.py", {"compare"}),
-        ("scoring/bleu.py", {"score", "compare"}),
+        ("profiling/recurrent.py", {"profile_layers", "profile_models"}),
+        ("evaluation/significance.py", {"score", "compare"}),
         ("paper/table_2.py", {"profile_models", "compare", "report", "track"}),
-        ("paper/findings.py", {"compare", "report"}),
         ("report/page/templates/style.css", {"report"}),
         ("launcher.py", set()),
         ("errors.py", set()),
         ("files.py", set()),
-        ("circumstances/training.py", set()),
         ("config/task.py", {"report", "track"}),
-        ("records/scores.py", {"report", "track"}),
-        ("repro/code.py", set()),
+        ("results/scores.py", {"report", "track"}),
+        ("commands/dispatch.py", set()),
     ],
 )  # fmt: skip
 def test_which_stages_a_changed_line_re_runs(changed: str, affected: set[str]) -> None:
     assert (SOURCE / changed).is_file()
-    assert {stage for stage in STAGES if SOURCE / changed in code(stage)} == affected
+    assert {s for s in STAGES if any(covers(dep, SOURCE / changed) for dep in code(s))} == affected
 
 
 def items(stage: str) -> list[str]:
@@ -220,4 +216,4 @@ def test_every_format_is_named() -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_no_stage_hangs_on_how_a_process_is_started(stage: str) -> None:
     assert not [entry for entry in body(stage).get("params", ()) if entry.startswith("launcher")]
-    assert body(stage)["cmd"].startswith("python pipeline/")
+    assert body(stage)["cmd"].startswith("python ${root}/pipeline/")

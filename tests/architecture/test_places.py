@@ -1,4 +1,4 @@
-"""Where a file lies is said once: no module but records/places.py spells a folder of the graph."""
+"""Where a file lies is said once: no module but results/places.py spells a folder of the graph."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.records import places
+from aiayn.results import places
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPELLERS = {
-    "src/aiayn/records/places.py",
+    "src/aiayn/results/places.py",
     "src/aiayn/config/given.py",  # compares with dvc.yaml's own words
 }
 SOURCES = sorted(

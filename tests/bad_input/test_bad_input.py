@@ -1,7 +1,7 @@
 """Bad input, listed: what is given, and what is said of it.
 
 Each ends in one line (what, where, what to do) and an exit code that is not 0, and leaves every file,
-in the project and around it, as it was. Mistakes in conf/ are in tests/repro/test_params.py, wrong
+in the project and around it, as it was. Mistakes in conf/ are in tests/commands/repro/test_params.py, wrong
 values of single parameters in tests/test_config.py, hosts that break off in tests/corpora, and what
 needs a whole graph in tests/end_to_end/test_bad_input.py.
 """
@@ -27,15 +27,15 @@ import torch
 import yaml
 
 from aiayn import config
-from aiayn.command import main
+from aiayn.commands import main
 from aiayn.config import Model
-from aiayn.corpora.archives import LINE_BYTES
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.corpora.archives import LINE_BYTES
 from aiayn.model.checkpoints import load_weights, save_weights
 from aiayn.model.transformer import Transformer
-from aiayn.records import history
-from aiayn.records.checkpoints import Weights
-from aiayn.records.history import History, Line
-from aiayn.tokens.bpe import Bpe
+from aiayn.results import history
+from aiayn.results.checkpoints import Weights
+from aiayn.results.history import History, Line
 
 ROOT = Path(__file__).parents[2]
 RUN = "en-de.base"

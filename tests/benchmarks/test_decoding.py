@@ -9,11 +9,11 @@ import torch
 from benchmarks.decoding import plain_search
 from benchmarks.widening import widened
 
-from aiayn.compute.device import Device
 from aiayn.config import Decoding, Model
+from aiayn.data.tokens.special import END
 from aiayn.decoding.beam import beam_search
+from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.special import END
 
 Row = Callable[..., Model]
 

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from aiayn import config
-from aiayn.records import circumstances, places
-from aiayn.records.circumstances import TrainCircumstances
-from aiayn.records.text import Manifest, Part, Split, write_manifest
+from aiayn.results import circumstances, places
+from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results.text import Manifest, Part, Split, write_manifest
 from aiayn.tracking.sync import sync
 from aiayn.tracking.views import VIEWS, View, link
 

@@ -11,15 +11,15 @@ from typing import Literal
 import pytest
 import torch
 
-from aiayn.compute.device import Device
 from aiayn.config import Decoding, Model
+from aiayn.data.tokens.special import END, PAD, START
 from aiayn.decoding import beam
 from aiayn.decoding.beam import Hypothesis, beam_search, length_penalty
 from aiayn.decoding.candidates import NEVER
 from aiayn.decoding.incremental import IncrementalDecoder, Prefixes
 from aiayn.errors import CheckpointError
+from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.special import END, PAD, START
 
 CPU = Device(torch.device("cpu"), "float32")
 VOCABULARY = 7

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from aiayn.data.tokens.special import END, PAD, START
 from aiayn.decoding.candidates import GROUP, NEVER, NextPieces
-from aiayn.tokens.special import END, PAD, START
 
 BEAM, NUMBER, WIDTH = 3, 6, 8
 

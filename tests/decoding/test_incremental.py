@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from aiayn.compute.device import Device
 from aiayn.config import Model
 from aiayn.decoding import incremental
 from aiayn.decoding.candidates import NextPieces
 from aiayn.decoding.incremental import ROOM, IncrementalDecoder, Prefixes
+from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 
 Row = Callable[..., Model]

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from aiayn.compute.device import Device
 from aiayn.config import Model
 from aiayn.decoding.labels import guesses, probabilities
 from aiayn.model.classifier import Classifier
-from aiayn.records.guesses import Guess
+from aiayn.model.device import Device
+from aiayn.results.guesses import Guess
 
 CPU = Device(torch.device("cpu"), "float32")
 

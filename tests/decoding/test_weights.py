@@ -7,7 +7,7 @@ from pathlib import Path
 from aiayn import config
 from aiayn.config import Task
 from aiayn.decoding.weights import parts
-from aiayn.records import places
+from aiayn.results import places
 
 ROOT = Path(__file__).parents[2]
 

@@ -95,7 +95,7 @@ training:
 """
 
 
-# Runs stages in forks of a process that has imported what aiayn.repro.origin imports, and nothing of ours:
+# Runs stages in forks of a process that has imported what aiayn.commands.repro.origin imports, and nothing of ours:
 # two to five seconds less than a start of their own, of which dvc and `aiayn repro` see enough, and a second
 # less than an end that takes the interpreter down.
 HOST = """

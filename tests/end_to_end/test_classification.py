@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aiayn.records.illustrations import read_attention
+from aiayn.results.illustrations import read_attention
 
 RUN = "who-acts.classifier"
 

@@ -18,7 +18,7 @@ from dvc.cli import parse_args
 from dvc.utils.hydra import get_hydra_sweeps
 from hydra import compose, initialize_config_dir
 
-from aiayn.command.arguments import parser
+from aiayn.commands.arguments import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,10 +27,9 @@ PROGRAMS = ("make", "aiayn", "dvc", "python", ".")
 # why these are parsed alone
 NOT_RUN = {
     ". .venv/bin/activate": "a shell's own",
-    "aiayn classify who-acts.classifier": "the tiny scale has no labels; tests/command runs one",
-    "aiayn crate": "tests/publication runs it",
-    "aiayn export": "needs an engine that is an extra; tests/export runs it",
-    "aiayn parse parsing.parser": "the tiny scale has no parser; tests/command runs one",
+    "aiayn classify who-acts.classifier": "the tiny scale has no labels; tests/commands runs one",
+    "aiayn export": "needs an engine that is an extra; tests/commands/export runs it",
+    "aiayn parse parsing.parser": "the tiny scale has no parser; tests/commands runs one",
     "aiayn verify": "test_verify.py runs it",
     "dvc exp apply": "needs an experiment",
     "dvc exp run": "the demo; test_repro.py runs one of the tiny scale",
@@ -40,7 +39,7 @@ NOT_RUN = {
     "make kills": "minutes",
     "make lock": "asks the package index",
     "make params": "run in a clone of its own, below",
-    "make publish": "needs a commit of its own; tests/repro/test_publishable.py tries it",
+    "make publish": "needs a commit of its own; tests/commands/repro/test_publishable.py tries it",
     "make rehearse": "minutes; test_rehearsal.py rehearses the tiny scale",
     "make repro": "the demo, minutes; the tiny scale has run by the same program",
     "make test": "is running",

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from aiayn.tokens.arrays import TokenArrays
-from aiayn.tokens.bpe import Bpe
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.tokens.arrays import TokenArrays
 
 DATA_STAGES = ("download", "train_bpe", "encode")
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from aiayn import config
-from aiayn.records import places
-from aiayn.records.scores import RunScores, Score, SplitScores, TestSet, write_metrics
+from aiayn.results import places
+from aiayn.results.scores import RunScores, Score, SplitScores, TestSet, write_metrics
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 160

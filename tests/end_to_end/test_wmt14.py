@@ -20,8 +20,8 @@ import pytest
 import yaml
 from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 
-from aiayn.corpora.archives import lines
-from aiayn.corpora.cleaning import normalise
+from aiayn.data.corpora.archives import lines
+from aiayn.data.corpora.cleaning import normalise
 
 # what stands at the end of Common Crawl, as its README tells, and what becomes of it: the rule that
 # drops it, or the pair that is kept (white space at its ends alone is stripped)

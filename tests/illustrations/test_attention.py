@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from aiayn.config import Model
+from aiayn.data.tokens.special import END, START
 from aiayn.illustrations.attention import attention_maps, head_statistics
 from aiayn.model.layers import EncoderLayer
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.special import END, START
 
 SOURCE, TARGET = [7, 8, 9, 10, END], [START, 11, 12]
 

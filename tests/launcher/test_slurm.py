@@ -18,9 +18,9 @@ import pytest
 import yaml
 from dvc.repo import Repo
 
-from aiayn.repro.graph import Graph
-from aiayn.repro.schedule import Schedule
-from aiayn.repro.side_by_side import run
+from aiayn.commands.repro.graph import Graph
+from aiayn.commands.repro.schedule import Schedule
+from aiayn.commands.repro.side_by_side import run
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = "conf/launcher/scripts/slurm.sh"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from aiayn.compute.device import Device
 from aiayn.config import Model
 from aiayn.decoding.weights import load_model
 from aiayn.errors import CheckpointError
@@ -20,9 +19,10 @@ from aiayn.model.checkpoints import (
     save_tensors,
     save_weights,
 )
+from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
-from aiayn.records import places
-from aiayn.records.checkpoints import Weights
+from aiayn.results import places
+from aiayn.results.checkpoints import Weights
 
 CPU = Device(torch.device("cpu"), "float32")
 Row = Callable[..., Model]

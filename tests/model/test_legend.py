@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aiayn.model import transformer
 
-ROOMS = ("model", "layer_types", "training", "decoding", "illustrations", "profiling")
+PACKAGES = ("model", "training", "decoding", "illustrations", "profiling")
 SUFFIX = re.compile(r"[a-z0-9]_([A-Z0-9]+)$")
 
 
@@ -20,8 +20,8 @@ def legend() -> list[str]:
 def used(root: Path) -> dict[str, str]:
     """Letters of the suffixes of all names of variables, each with a name that has it."""
     found: dict[str, str] = {}
-    for room in ROOMS:
-        for path in (root / "src/aiayn" / room).rglob("*.py"):
+    for package in PACKAGES:
+        for path in (root / "src/aiayn" / package).rglob("*.py"):
             with path.open("rb") as file:
                 for token in tokenize.tokenize(file.readline):
                     suffix = SUFFIX.search(token.string) if token.type == tokenize.NAME else None

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from aiayn.config import Model
 from aiayn.errors import ConfigError
-from aiayn.layer_types.restricted import RestrictedSelfAttention
 from aiayn.model.attention import KeysValues, MultiHeadAttention
 from aiayn.model.neighbourhood import NeighbourhoodAttention
 from aiayn.model.transformer import Transformer
+from aiayn.profiling.restricted import RestrictedSelfAttention
 
 Row = Callable[..., Model]
 

@@ -15,7 +15,7 @@ from aiayn.paper.claims import (
 )
 from aiayn.paper.findings import STATEMENTS
 from aiayn.paper.table_3 import ROWS
-from aiayn.records import places
+from aiayn.results import places
 
 
 @pytest.mark.parametrize("key", STATEMENTS)

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from aiayn.paper import PAPER, model_of
-from aiayn.records.profiles import ModelCost, ModelsProfile, PairFlops, Sides
 from aiayn.report.parts.training_cost import estimate, paper_cost
+from aiayn.results.profiles import ModelCost, ModelsProfile, PairFlops, Sides
 
 
 @pytest.mark.parametrize("row", PAPER.table_3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from aiayn.compute.device import Device
+from aiayn.model.device import Device
 from aiayn.profiling.clocks import LiveBytes, clock
 
 

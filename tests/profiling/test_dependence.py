@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from aiayn.errors import ProfileError
-from aiayn.layer_types.convolutional import Convolution
 from aiayn.profiling.chains import longest_chain
+from aiayn.profiling.convolutional import Convolution
 from aiayn.profiling.layer_types import LAYER_TYPES, Sizes
 from aiayn.profiling.reachability import dependence, path_length, stacked
 from aiayn.profiling.stacks import STACKS

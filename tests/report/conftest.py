@@ -13,10 +13,10 @@ import yaml
 
 from aiayn import config
 from aiayn.paper import PAPER
-from aiayn.records import circumstances
-from aiayn.records.circumstances import TrainCircumstances
-from aiayn.records.text import RAW, Manifest, Part, Split, write_manifest
 from aiayn.report.evidence import Evidence
+from aiayn.results import circumstances
+from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results.text import RAW, Manifest, Part, Split, write_manifest
 
 ROOT = Path(__file__).parents[2]
 BASE = {

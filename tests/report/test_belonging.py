@@ -10,11 +10,6 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.errors import AiaynError, DataError, ProfileError, ScoreError
-from aiayn.records.comparison import Comparison, Measure, Seed, Variation
-from aiayn.records.history import History, Line
-from aiayn.records.profiles import ModelCost, ModelsProfile, PairFlops, Sides
-from aiayn.records.scores import RunScores, SplitScores, TestSet
-from aiayn.records.text import Manifest
 from aiayn.report.belonging import (
     check_comparison,
     check_history,
@@ -22,6 +17,11 @@ from aiayn.report.belonging import (
     check_models,
     check_scores,
 )
+from aiayn.results.comparison import Comparison, Measure, Seed, Variation
+from aiayn.results.history import History, Line
+from aiayn.results.profiles import ModelCost, ModelsProfile, PairFlops, Sides
+from aiayn.results.scores import RunScores, SplitScores, TestSet
+from aiayn.results.text import Manifest
 
 RUN = "en-de.base"
 Load = Callable[[dict[str, Any]], Config]

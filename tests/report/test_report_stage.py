@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from aiayn.records import circumstances, places
-from aiayn.records.circumstances import LayerTimes, ProfileCircumstances, TrainCircumstances
+from aiayn.results import circumstances, places
+from aiayn.results.circumstances import LayerTimes, ProfileCircumstances, TrainCircumstances
 
 STAGE = Path(__file__).parents[2] / "pipeline/report.py"
 SCRIPT = '<script>document.title = "owned"</script>'

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import torch
 
-from aiayn.compute.device import Device
-from aiayn.compute.processes import Processes
 from aiayn.config import Adam, Model, Training
-from aiayn.tokens.arrays import Side, TokenArrays
+from aiayn.data.tokens.arrays import Side, TokenArrays
+from aiayn.model.device import Device
 from aiayn.training.job import Job
+from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 SETTINGS = Training(
@@ -45,7 +45,7 @@ def make_trainer(tiny: Callable[..., Model]) -> Callable[..., Trainer]:
         settings = {k: v for k, v in changes.items() if hasattr(SETTINGS, k)}
         columns = {k: v for k, v in changes.items() if k not in settings}
         training = replace(SETTINGS, **settings)  # type: ignore[arg-type]
-        job = Job("en-de.tiny", "translation", tiny(**columns), training, 1, "tokens")
+        job = Job("en-de.tiny", "translation", tiny(**columns), training, 1, "tokens", "code")
         device = Device(torch.device("cpu"), "float32")
         return Trainer(
             job, random_arrays(200), random_arrays(20, 1), device, processes or Processes()
@@ -68,10 +68,10 @@ import importlib.util, json, multiprocessing, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
 import torch
-from aiayn.compute.device import Device
-from aiayn.compute.processes import Processes, join_processes
+from aiayn.model.device import Device
+from aiayn.training.processes import Processes, join_processes
 from aiayn.errors import one_line_errors
-from aiayn.records import history
+from aiayn.results import history
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
 from aiayn.training.trainer import Trainer
@@ -90,7 +90,7 @@ torch.set_num_threads(1)
 def train(scratch, columns, settings, on_step, on_write):
     with join_processes("cpu") as processes:
         training, model = replace(here.SETTINGS, **settings), replace(top.TINY, **columns)
-        job, device = Job("en-de.tiny", "translation", model, training, 1, "tokens"), Device(torch.device("cpu"), "float32")
+        job, device = Job("en-de.tiny", "translation", model, training, 1, "tokens", "code"), Device(torch.device("cpu"), "float32")
         trainer = Trainer(job, here.random_arrays(200), here.random_arrays(20, 1), device, processes)
         step, fsync, write = trainer.step, os.fsync, {"number": 0}
         def watched_step():
@@ -107,7 +107,7 @@ def train(scratch, columns, settings, on_step, on_write):
 
 # what a first step imports, the children need not
 Trainer(
-    Job("en-de.tiny", "translation", top.TINY, here.SETTINGS, 1, "tokens"), here.random_arrays(200),
+    Job("en-de.tiny", "translation", top.TINY, here.SETTINGS, 1, "tokens", "code"), here.random_arrays(200),
     here.random_arrays(20, 1), Device(torch.device("cpu"), "float32"), Processes(),
 ).step()
 

@@ -15,11 +15,11 @@ from unittest.mock import ANY
 import pytest
 import torch
 
-from aiayn.circumstances.training import circumstances
 from aiayn.errors import CheckpointError, TrainingError
 from aiayn.model.checkpoints import load_tensors, load_weights
-from aiayn.records import history, places
+from aiayn.results import history, places
 from aiayn.training.loop import Terminated, fit
+from aiayn.training.run_metadata import circumstances
 from aiayn.training.trainer import Trainer
 
 Make = Callable[..., Trainer]

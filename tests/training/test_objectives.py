@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from aiayn.compute.device import Device
-from aiayn.compute.processes import Processes
 from aiayn.config import Adam, Model, Training
+from aiayn.data.tokens import labels
+from aiayn.data.tokens.arrays import Side, TokenArrays
 from aiayn.errors import DataError
-from aiayn.tokens import labels
-from aiayn.tokens.arrays import Side, TokenArrays
+from aiayn.model.device import Device
 from aiayn.training.job import Job
 from aiayn.training.objectives import LABEL
+from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 SETTINGS = Training(
@@ -78,7 +78,7 @@ def test_the_loss_is_cross_entropy_over_the_labels(tiny: Callable[..., Model]) -
 def test_order_is_learned(tiny: Callable[..., Model]) -> None:
     """What no bag of words could tell: the pieces of both labels are the same."""
     row = tiny(P_drop=0.0, eps_ls=0.0, steps=60)
-    job = Job("order.tiny", "classification", row, SETTINGS, 1, "tokens")
+    job = Job("order.tiny", "classification", row, SETTINGS, 1, "tokens", "code")
     device = Device(torch.device("cpu"), "float32")
     trainer = Trainer(job, labelled(400, 0), labelled(50, 1), device, Processes())
     assert trainer.validate() == pytest.approx(np.log(2), abs=0.3)  # nats a sentence

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from aiayn.model.checkpoints import load_tensors
-from aiayn.records import places
+from aiayn.results import places
 
 Together = Callable[..., list[tuple[int, str]]]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.records import places
+from aiayn.results import places
 
 TESTS = Path(__file__).resolve().parents[1]
 STEPS, SAVED, KILLED = 30, 10, 15
@@ -23,8 +23,8 @@ import importlib.util, os, signal, sys
 from dataclasses import replace
 from pathlib import Path
 import torch
-from aiayn.compute.device import Device
-from aiayn.compute.processes import join_processes
+from aiayn.model.device import Device
+from aiayn.training.processes import join_processes
 from aiayn.errors import one_line_errors
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
@@ -43,7 +43,7 @@ torch.set_num_threads(1)
 def main():
     with join_processes("cpu") as processes:
         model = replace(top.TINY, steps={STEPS}, checkpoint_steps={SAVED})
-        job, device = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens"), Device(torch.device("cpu"), "float32")
+        job, device = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens", "code"), Device(torch.device("cpu"), "float32")
         arrays = here.random_arrays(200), here.random_arrays(20, 1)
         trainer = Trainer(job, *arrays, device, processes)
         step = trainer.step

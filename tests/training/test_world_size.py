@@ -14,10 +14,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from aiayn.compute.processes import Processes
+from aiayn.data.tokens.arrays import TokenArrays
 from aiayn.model.dropout import Dropout
-from aiayn.tokens.arrays import TokenArrays
-from aiayn.tokens.batching import MicroBatch
+from aiayn.training.batching import MicroBatch
+from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 MICRO_BATCHES = 8

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from aiayn.compute.device import Device
 from aiayn.config import Decoding
+from aiayn.data.tokens.special import END, PAD, START
 from aiayn.decoding.candidates import NEVER, Candidates, NextPieces
 from aiayn.decoding.incremental import IncrementalDecoder
 from aiayn.errors import CheckpointError
+from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.special import END, PAD, START
 
 BATCH_ROWS = 512  # hypotheses searched at once; changes no result beyond rounding
 BATCH_SOURCE_TOKENS = 4096

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from aiayn.compute.device import dtype_of_products
-from aiayn.tokens.special import END, PAD, START
+from aiayn.data.tokens.special import END, PAD, START
+from aiayn.model.device import dtype_of_products
 
 NEVER = float("-inf")
 GROUP = 128  # neighbouring pieces

@@ -19,11 +19,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from aiayn.compute.device import dtype_of_products
+from aiayn.data.tokens.special import PAD
 from aiayn.model.attention import KeysValues
+from aiayn.model.device import dtype_of_products
 from aiayn.model.layers import DecoderLayer
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.special import PAD
 
 NEVER = float("-inf")
 ROOM = 16  # pieces of a prefix by which the room for them grows

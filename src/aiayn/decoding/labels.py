@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from aiayn.compute.device import Device
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.tokens.special import END, PAD
 from aiayn.model.classifier import Classifier
-from aiayn.records.guesses import Guess
-from aiayn.tokens.bpe import Bpe
-from aiayn.tokens.special import END, PAD
+from aiayn.model.device import Device
+from aiayn.results.guesses import Guess
 
 BATCH_TOKENS = 8192  # padding counted; attention needs the square of a sentence alone
 

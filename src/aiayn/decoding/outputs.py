@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aiayn.compute.device import Device
 from aiayn.config import Decoding, Kind, Model, Task
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.tokens.labels import in_order
 from aiayn.decoding.labels import guesses, probabilities
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_classifier, load_model
 from aiayn.model.classifier import Classifier
-from aiayn.records.guesses import lines as guess_lines
-from aiayn.tokens.bpe import Bpe
-from aiayn.tokens.labels import in_order
+from aiayn.model.device import Device
+from aiayn.results.guesses import lines as guess_lines
 
 Done = Callable[[int], object]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from aiayn.compute.device import Device
 from aiayn.config import Decoding
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.tokens.special import END
 from aiayn.decoding.beam import beam_search
+from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
-from aiayn.tokens.bpe import Bpe
-from aiayn.tokens.special import END
 
 
 def translate(

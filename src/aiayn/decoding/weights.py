@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from aiayn.compute.device import Device
 from aiayn.config import Decoding, Model, Task
 from aiayn.errors import CheckpointError
 from aiayn.model.checkpoints import load_weights
 from aiayn.model.classifier import Classifier
+from aiayn.model.device import Device
 from aiayn.model.encoder import Encoding
 from aiayn.model.transformer import Transformer
-from aiayn.records import places
+from aiayn.results import places
 
 M = TypeVar("M", bound=Encoding)
 

@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.tokens.special import END, START
 from aiayn.model.attention import KeysValues, MultiHeadAttention, attention_weights
 from aiayn.model.encoder import Encoding
 from aiayn.model.layers import EncoderLayer
 from aiayn.model.transformer import Transformer
-from aiayn.records.illustrations import KINDS, AttentionMaps
-from aiayn.tokens.bpe import Bpe
-from aiayn.tokens.special import END, START
+from aiayn.results.illustrations import KINDS, AttentionMaps
 
 DECIMALS = 4
 

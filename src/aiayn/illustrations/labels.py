@@ -7,8 +7,8 @@ from pathlib import Path
 
 from aiayn.decoding.outputs import Decoder, classifier_of
 from aiayn.illustrations.attention import label_maps
-from aiayn.records import places
-from aiayn.records.illustrations import write_attention
+from aiayn.results import places
+from aiayn.results.illustrations import write_attention
 
 WORDS = range(6, 16)  # of a sentence that can be read in a figure
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
-from aiayn.compute.device import dtype_of_products, is_fused_attention_quick
+from aiayn.model.device import dtype_of_products, is_fused_attention_quick
 from aiayn.model.masks import may_attend_to_earlier
 
 # on a CPU (docs/decisions/cpu-speed.md): in narrower heads the fused kernel takes longer to begin

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from aiayn.errors import CheckpointError
 from aiayn.files import write_atomically
-from aiayn.records import checkpoints
-from aiayn.records.checkpoints import Weights
+from aiayn.results import checkpoints
+from aiayn.results.checkpoints import Weights
 
 # one entry, because safetensors writes several in no fixed order
 METADATA = "aiayn"

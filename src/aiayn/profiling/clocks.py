@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from aiayn.compute.device import Device
-from aiayn.records.circumstances import LayerTimes
+from aiayn.model.device import Device
+from aiayn.results.circumstances import LayerTimes
 
 REPEATS = 3
 

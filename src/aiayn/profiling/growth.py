@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aiayn.records.profiles import Fitted
+from aiayn.results.profiles import Fitted
 
 DECIMALS = 6  # of what is written to files: the last bits differ between linear algebra libraries
 

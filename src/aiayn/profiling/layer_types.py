@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from aiayn.layer_types.convolutional import Convolution, DilatedConvolution, SeparableConvolution
-from aiayn.layer_types.recurrent import GatedRecurrence, Recurrence
-from aiayn.layer_types.restricted import RestrictedSelfAttention
 from aiayn.model.attention import MultiHeadAttention
+from aiayn.profiling.convolutional import Convolution, DilatedConvolution, SeparableConvolution
+from aiayn.profiling.recurrent import GatedRecurrence, Recurrence
+from aiayn.profiling.restricted import RestrictedSelfAttention
 
 
 @dataclass(frozen=True)

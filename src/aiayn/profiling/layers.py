@@ -8,10 +8,10 @@ from itertools import islice
 
 import torch
 
-from aiayn.compute.device import Device
 from aiayn.config import LayerSizes as FixedSizes
 from aiayn.config import Profiling
 from aiayn.errors import ProfileError
+from aiayn.model.device import Device
 from aiayn.profiling.chains import longest_chain
 from aiayn.profiling.clocks import clock
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
@@ -19,8 +19,8 @@ from aiayn.profiling.growth import exponents, line
 from aiayn.profiling.layer_types import LAYER_TYPES, LayerType, Sizes
 from aiayn.profiling.reachability import path_length, stacked
 from aiayn.profiling.stacks import STACKS, Stack
-from aiayn.records.circumstances import LayerTimes
-from aiayn.records.profiles import (
+from aiayn.results.circumstances import LayerTimes
+from aiayn.results.profiles import (
     Chain,
     Counted,
     Counts,

@@ -14,7 +14,7 @@ from aiayn.model.neighbourhood import computed_scores
 from aiayn.model.transformer import Transformer
 from aiayn.paper import PAPER, model_of
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
-from aiayn.records.profiles import ModelCost, ModelsProfile, PairFlops, Sides
+from aiayn.results.profiles import ModelCost, ModelsProfile, PairFlops, Sides
 
 # gradients for the inputs and for the weights of a product each cost what the product did
 TRAINING_TO_FORWARD = 3

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from aiayn.layer_types.convolutional import DilatedConvolution
-from aiayn.layer_types.recurrent import Recurrence
+from aiayn.profiling.convolutional import DilatedConvolution
 from aiayn.profiling.layer_types import LAYER_TYPES, Sizes
 from aiayn.profiling.reachability import dependence
-from aiayn.records.profiles import PathPoint
+from aiayn.profiling.recurrent import Recurrence
+from aiayn.results.profiles import PathPoint
 
 Relations = Callable[[int], Tensor]
 """Which outputs depend on which inputs, by the layer's height in the stack, from 0."""

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from aiayn.config import Config
 from aiayn.errors import AiaynError, DataError, ProfileError, ScoreError
-from aiayn.records import places
-from aiayn.records.comparison import Comparison
-from aiayn.records.history import History
-from aiayn.records.profiles import ModelsProfile
-from aiayn.records.scores import RunScores, TestSet
-from aiayn.records.text import Manifest
+from aiayn.results import places
+from aiayn.results.comparison import Comparison
+from aiayn.results.history import History
+from aiayn.results.profiles import ModelsProfile
+from aiayn.results.scores import RunScores, TestSet
+from aiayn.results.text import Manifest
 
 
 def check_manifest(config: Config, task: str, manifest: Manifest) -> None:

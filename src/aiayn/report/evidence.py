@@ -9,14 +9,14 @@ from pathlib import Path
 from aiayn import config
 from aiayn.config import Config, Folds
 from aiayn.paper import PAPER, Paper
-from aiayn.records import comparison, history, places, scores
-from aiayn.records.comparison import Comparison
-from aiayn.records.history import History
-from aiayn.records.json_files import if_there
-from aiayn.records.profiles import LayersProfile, ModelsProfile, read_layers, read_models
-from aiayn.records.text import Manifest, read_manifest
 from aiayn.report import belonging
 from aiayn.report.table_2.bleu_cells import Scores
+from aiayn.results import comparison, history, places, scores
+from aiayn.results.comparison import Comparison
+from aiayn.results.history import History
+from aiayn.results.json_files import if_there
+from aiayn.results.profiles import LayersProfile, ModelsProfile, read_layers, read_models
+from aiayn.results.text import Manifest, read_manifest
 
 LEADING = 2
 

@@ -7,8 +7,8 @@ import io
 import itertools
 from pathlib import Path
 
-from aiayn.records import places
-from aiayn.records.text import read_lines
+from aiayn.results import places
+from aiayn.results.text import read_lines
 
 SAMPLES = 20  # sentences a set
 REPORT = ("index.html", "figures/*.svg", "tables/*")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from aiayn.records import places
-from aiayn.records.json_files import plain
-from aiayn.records.text import Manifest
+from aiayn.results import places
+from aiayn.results.json_files import plain
+from aiayn.results.text import Manifest
 
 if TYPE_CHECKING:
     from mlflow.entities import DatasetInput

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aiayn.records import places
-from aiayn.records.host import UNKNOWN_COMMIT
-from aiayn.records.json_files import plain
-from aiayn.records.lock import Lock
+from aiayn.results import places
+from aiayn.results.host import UNKNOWN_COMMIT
+from aiayn.results.json_files import plain
+from aiayn.results.lock import Lock
 from aiayn.tracking.names import RunIdentity
 from aiayn.tracking.results import Results
 

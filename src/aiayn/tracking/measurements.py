@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aiayn.paper.claims import agreement
-from aiayn.records import comparison, places
-from aiayn.records.comparison import Comparison, Variation
-from aiayn.records.json_files import if_there
-from aiayn.records.profiles import ModelsProfile, read_models
+from aiayn.results import comparison, places
+from aiayn.results.comparison import Comparison, Variation
+from aiayn.results.json_files import if_there
+from aiayn.results.profiles import ModelsProfile, read_models
 from aiayn.tracking.names import RunIdentity
 
 

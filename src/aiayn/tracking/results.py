@@ -7,17 +7,17 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-from aiayn.records import history, places, scores
-from aiayn.records.circumstances import (
+from aiayn.results import history, places, scores
+from aiayn.results.circumstances import (
     DecodeCircumstances,
     TrainCircumstances,
     read_decode,
     read_train,
 )
-from aiayn.records.history import History
-from aiayn.records.json_files import if_there
-from aiayn.records.scores import RunScores
-from aiayn.records.text import Manifest, read_manifest
+from aiayn.results.history import History
+from aiayn.results.json_files import if_there
+from aiayn.results.scores import RunScores
+from aiayn.results.text import Manifest, read_manifest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 import yaml
 
 from aiayn.config import PARAMS, Config
-from aiayn.records import places
-from aiayn.records.json_files import plain
-from aiayn.records.lock import Lock
+from aiayn.results import places
+from aiayn.results.json_files import plain
+from aiayn.results.lock import Lock
 from aiayn.tracking import attachments, results
 from aiayn.tracking.connection import connect_in_time, store_name
 from aiayn.tracking.datasets import dataset_inputs

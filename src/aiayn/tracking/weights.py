@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
-from aiayn.records import places
-from aiayn.records.lock import Lock
+from aiayn.results import places
+from aiayn.results.lock import Lock
 from aiayn.tracking.connection import plain_errors
 from aiayn.tracking.names import RunIdentity
 from aiayn.tracking.results import Results

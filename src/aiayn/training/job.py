@@ -10,25 +10,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-import aiayn
-from aiayn.compute.device import Device
 from aiayn.config import Kind, Model, Training
 from aiayn.errors import DataError
-from aiayn.records import places
-from aiayn.records.checkpoints import Weights
-
-# what of src/aiayn decides the bits of a training: a change here trains anew. The graph's deps are
-# the same (a test compares)
-DECIDING_CODE = (
-    "compute", "model", "tokens/arrays.py", "tokens/batching.py", "tokens/labels.py",
-    "tokens/shapes.py", "tokens/special.py", "training",
-)  # fmt: skip
+from aiayn.model.device import Device
+from aiayn.results import places
+from aiayn.results.checkpoints import Weights
 
 
 @dataclass(frozen=True)
 class Job:
     """A run to train: a model, how to train it, on which tokens of which kind of task, from which
-    seed."""
+    seed, by which code (`config.dvc_yaml.code_digest`)."""
 
     run: str
     kind: Kind
@@ -36,9 +28,12 @@ class Job:
     training: Training
     seed: int
     tokens_digest: str
+    code_digest: str
 
     @staticmethod
-    def of(run: str, kind: Kind, model: Model, training: Training, seed: int, tokens: Path) -> Job:
+    def of(
+        run: str, kind: Kind, model: Model, training: Training, seed: int, tokens: Path, code: str
+    ) -> Job:
         """The job whose tokens are in a folder that encode wrote.
 
         Raises:
@@ -49,7 +44,7 @@ class Job:
             digest = hashlib.sha256(manifest.read_bytes()).hexdigest()
         except FileNotFoundError as error:
             raise DataError(f"{manifest}: not there. Make it: dvc repro encode") from error
-        return Job(run, kind, model, training, seed, digest)
+        return Job(run, kind, model, training, seed, digest, code)
 
     def fingerprint(self, device: Device) -> str:
         """Digest of everything that decides the weights: parameters, data, code, versions, what
@@ -63,7 +58,7 @@ class Job:
             "training": asdict(self.training),
             "seed": self.seed,
             "tokens": self.tokens_digest,
-            "code": _code_digest(),
+            "code": self.code_digest,
             "versions": {"torch": torch.__version__, "numpy": np.__version__},
             "device": device.device.type,
             "kernels": device.kernels,
@@ -83,12 +78,3 @@ class Job:
             max_length=self.training.max_length,
             step=step,
         )
-
-
-def _code_digest() -> str:
-    root = Path(aiayn.__file__).parent
-    digest = hashlib.sha256()
-    for name in DECIDING_CODE:
-        for path in sorted((root / name).rglob("*.py")) or [root / name]:
-            digest.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
-    return digest.hexdigest()

@@ -16,10 +16,10 @@ from tqdm import tqdm
 
 from aiayn.errors import CheckpointError, TrainingError
 from aiayn.model.checkpoints import kept_steps
-from aiayn.records import places, progress
-from aiayn.records.history import History, Line
-from aiayn.records.progress import Progress
-from aiayn.records.scratch import delete
+from aiayn.results import places, progress
+from aiayn.results.history import History, Line
+from aiayn.results.progress import Progress
+from aiayn.results.scratch import delete
 from aiayn.training.trainer import Trainer
 
 STEPS_BETWEEN_GIVING_BACK = 50  # memory: seldom enough to cost nothing

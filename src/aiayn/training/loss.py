@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from aiayn.compute.device import dtype_of_products
+from aiayn.model.device import dtype_of_products
 
 CHUNK_BYTES = 8 << 20  # logits of this size stay in a CPU's cache; a GPU is given more
 CHUNK_BYTES_GPU = 1 << 30

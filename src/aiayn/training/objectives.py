@@ -11,12 +11,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from aiayn.config import Kind, Model
+from aiayn.data.tokens import labels
+from aiayn.data.tokens.arrays import TokenArrays
+from aiayn.data.tokens.special import PAD, START
 from aiayn.model.classifier import Classifier
 from aiayn.model.encoder import Encoding
 from aiayn.model.transformer import Transformer
-from aiayn.tokens import labels
-from aiayn.tokens.arrays import TokenArrays
-from aiayn.tokens.special import PAD, START
 from aiayn.training.loss import smoothed_cross_entropy
 
 M = TypeVar("M", bound=Encoding)

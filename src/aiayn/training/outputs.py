@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.records import circumstances, history, places
-from aiayn.records.circumstances import TrainCircumstances
-from aiayn.records.scratch import delete_recorded, finished
+from aiayn.results import circumstances, history, places
+from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results.scratch import delete_recorded, finished
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
 

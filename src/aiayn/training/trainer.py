@@ -15,15 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aiayn.compute.device import Device
-from aiayn.compute.processes import Processes
+from aiayn.data.tokens.arrays import TokenArrays
 from aiayn.model.checkpoints import load_tensors, save_tensors, save_weights
+from aiayn.model.device import Device
 from aiayn.model.encoder import Encoding
-from aiayn.tokens.arrays import TokenArrays
-from aiayn.tokens.batching import BatchPlan, MicroBatch, fill, sequential_batches
+from aiayn.training.batching import BatchPlan, MicroBatch, fill, sequential_batches
 from aiayn.training.flat import FlatParameters
 from aiayn.training.job import Job
 from aiayn.training.objectives import OBJECTIVES
+from aiayn.training.processes import Processes
 from aiayn.training.schedule import learning_rate
 
 # what processes tell each other beside gradients: their share of the loss, whether to stop

@@ -11,10 +11,10 @@ import yaml
 
 from aiayn.config import Config
 from aiayn.errors import DataError
-from aiayn.records.scores import Score, SplitScores, TestSet
 from aiayn.report.beyond.beyond import section
 from aiayn.report.evidence import Evidence
 from aiayn.report.page.contents import files
+from aiayn.results.scores import Score, SplitScores, TestSet
 
 ROOT = Path(__file__).parents[3]
 DRAWN = {"split": "test", "symbols": 9, "number": 1, "seed": 1}

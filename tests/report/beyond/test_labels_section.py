@@ -12,13 +12,13 @@ import yaml
 
 from aiayn.config import Config
 from aiayn.errors import DataError
-from aiayn.records.history import History, Line
-from aiayn.records.scores import Score, SplitScores, TestSet
 from aiayn.report.beyond.beyond import section
 from aiayn.report.beyond.folds import Folds, paired_t
 from aiayn.report.evidence import Evidence
 from aiayn.report.page.contents import files
 from aiayn.report.sections.learning_curves import training_curves
+from aiayn.results.history import History, Line
+from aiayn.results.scores import Score, SplitScores, TestSet
 
 ROOT = Path(__file__).parents[3]
 SENTENCES = ["fine", "dull", "odd", "so-so"]

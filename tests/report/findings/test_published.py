@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from aiayn.paper.others import PUBLISHED
-from aiayn.records.scores import Score, SplitScores, TestSet
-from aiayn.records.text import Part
 from aiayn.report.findings.published import published
+from aiayn.results.scores import Score, SplitScores, TestSet
+from aiayn.results.text import Part
 
 CAPTIONS = "multi30k-test-2016-flickr"
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from aiayn.paper.findings import STATEMENTS
-from aiayn.records import comparison, places
 from aiayn.report.findings.statements import section
+from aiayn.results import comparison, places
 
-GOLDEN = Path(__file__).parents[2] / "records/golden" / places.TABLE_3
+GOLDEN = Path(__file__).parents[2] / "results/golden" / places.TABLE_3
 
 
 @pytest.fixture

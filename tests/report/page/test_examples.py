@@ -9,9 +9,9 @@ import yaml
 
 from aiayn import config
 from aiayn.errors import DataError
-from aiayn.records.text import RAW
 from aiayn.report.evidence import leading_runs
 from aiayn.report.page.examples import TaskExamples, TranslatedSet, choose_examples, read_test_sets
+from aiayn.results.text import RAW
 
 Project = Callable[..., Path]
 

@@ -16,9 +16,9 @@ from dvc.utils.hydra import compose_and_dump
 from aiayn import config
 from aiayn.config import Config
 from aiayn.paper import PAPER, EvaluationSet, recipe_of
-from aiayn.records.scores import TestSet
-from aiayn.records.text import Manifest, Part
 from aiayn.report.parts.departures import parameter_departures, recipe_departures, set_departures
+from aiayn.results.scores import TestSet
+from aiayn.results.text import Manifest, Part
 
 CONF = Path(__file__).parents[3] / "conf"
 RUN = "en-de.base"

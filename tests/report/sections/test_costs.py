@@ -12,13 +12,13 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
-from aiayn.records.circumstances import TrainCircumstances
-from aiayn.records.history import History, Line
-from aiayn.records.profiles import ModelsProfile, read_models
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.training_cost import counted_costs, estimates, rounded
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.sections.costs import section
+from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results.history import History, Line
+from aiayn.results.profiles import ModelsProfile, read_models
 
 HISTORY = History(
     (

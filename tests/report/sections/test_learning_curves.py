@@ -10,10 +10,10 @@ import matplotlib
 import pytest
 
 from aiayn.config import Config
-from aiayn.records.history import History, Line
 from aiayn.report.evidence import leading_runs
 from aiayn.report.page.document import inline
 from aiayn.report.sections.learning_curves import POINTS, training_curves
+from aiayn.results.history import History, Line
 
 
 def line(step: int, rate: float, loss: float, perplexity: float | None = None) -> Line:

@@ -11,10 +11,10 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
-from aiayn.records.text import Manifest, Part, Split
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.tables import markdown
 from aiayn.report.sections.texts import section
+from aiayn.results.text import Manifest, Part, Split
 
 SIDES = {"source": 1, "target": 2}
 MANIFEST = Manifest(

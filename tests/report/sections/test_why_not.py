@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aiayn import config
-from aiayn.records.comparison import Comparison, Effect, Measure, Seed, Variation, Ways
-from aiayn.records.scores import Score, SplitScores, TestSet
-from aiayn.records.text import Manifest, Part
 from aiayn.report.evidence import Evidence
 from aiayn.report.sections.why_not import NOT_KNOWN, NOT_MEASURED, SENTENCES, lines_of, section
+from aiayn.results.comparison import Comparison, Effect, Measure, Seed, Variation, Ways
+from aiayn.results.scores import Score, SplitScores, TestSet
+from aiayn.results.text import Manifest, Part
 
 Make = Callable[..., Evidence]
 Load = Callable[[dict[str, Any]], config.Config]

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-from aiayn.records.circumstances import LayerTimes, ProfileCircumstances
-from aiayn.records.profiles import LayersProfile, read_layers
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell, latex, markdown
@@ -20,6 +18,8 @@ from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_1.layer_figures import wall_time
 from aiayn.report.table_1.layer_types import formula, section
 from aiayn.report.table_1.path_lengths import EXACT_PATHS
+from aiayn.results.circumstances import LayerTimes, ProfileCircumstances
+from aiayn.results.profiles import LayersProfile, read_layers
 
 Json = dict[str, Any]
 

@@ -9,10 +9,10 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
-from aiayn.records.scores import read
-from aiayn.records.text import Manifest
 from aiayn.report.table_2.bleu_cells import compare
 from aiayn.report.table_2.cost_figure import System, cost_figure, our_systems, printed_systems
+from aiayn.results.scores import read
+from aiayn.results.text import Manifest
 
 
 def test_every_cell_with_a_cost_is_a_point() -> None:

@@ -11,12 +11,12 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
-from aiayn.records.scores import read
-from aiayn.records.text import Manifest
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_2.bleu_cells import Comparison, Scores, compare
 from aiayn.report.table_2.bleu_lines import FIELDS, records
 from aiayn.report.table_2.translation import table_2
+from aiayn.results.scores import read
+from aiayn.results.text import Manifest
 
 BLEU = {"en-de.base": 27.1, "en-de.big": 29.25, "en-fr.base": 38.1, "en-fr.big": 41.0}
 

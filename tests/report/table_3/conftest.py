@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from aiayn.records import comparison, places
-from aiayn.records.comparison import (
+from aiayn.report.evidence import Evidence, gather
+from aiayn.results import comparison, places
+from aiayn.results.comparison import (
     Comparison,
     Direction,
     Effect,
@@ -21,9 +22,8 @@ from aiayn.records.comparison import (
     Sentences,
     Variation,
 )
-from aiayn.records.scores import TestSet
-from aiayn.records.text import Part
-from aiayn.report.evidence import Evidence, gather
+from aiayn.results.scores import TestSet
+from aiayn.results.text import Part
 
 SMALL = {
     "N": 3, "d_model": 64, "d_ff": 256, "h": 8, "P_drop": 0.03, "eps_ls": 0.1, "steps": 350,

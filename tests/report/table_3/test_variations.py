@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from tests.report.table_3.conftest import ONE_SEED, Make, measured
 
-from aiayn.records.comparison import Measure, Seed, Variation
-from aiayn.records.scores import Score, SplitScores, TestSet
-from aiayn.records.text import Part
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row
 from aiayn.report.parts.verdict import Judgement, Verdict, judge
 from aiayn.report.table_3 import variation_verdicts
 from aiayn.report.table_3.variations import NEIGHBOURHOOD, section
+from aiayn.results.comparison import Measure, Seed, Variation
+from aiayn.results.scores import Score, SplitScores, TestSet
+from aiayn.results.text import Part
 
 
 def over_seeds(name: str, mean: float, sd: float) -> Variation:

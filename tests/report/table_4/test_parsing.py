@@ -14,8 +14,6 @@ import pytest
 from aiayn.config import Config
 from aiayn.errors import DataError
 from aiayn.paper import PAPER
-from aiayn.records.scores import read
-from aiayn.records.text import RAW, Manifest, Part, Split
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import csv_text, latex, markdown
@@ -23,6 +21,8 @@ from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_2.bleu_cells import Scores
 from aiayn.report.table_4.parse_trees import read_parses, tree_figures
 from aiayn.report.table_4.parsing import MEASURES, section
+from aiayn.results.scores import read
+from aiayn.results.text import RAW, Manifest, Part, Split
 
 RUN = "parsing.parser"
 SIDES = {"source": "1e" * 32, "target": "2f" * 32}

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from aiayn.config import Config
 from aiayn.errors import DataError
-from aiayn.records import places
-from aiayn.records.scores import SplitScores
-from aiayn.records.text import read_lines
 from aiayn.report.beyond.part import Part, record
 from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Cell, Row, Table
+from aiayn.results import places
+from aiayn.results.scores import SplitScores
+from aiayn.results.text import read_lines
 
 Counts = Mapping[int, tuple[int, int]]  # by length, how many sequences were copied, of how many
 

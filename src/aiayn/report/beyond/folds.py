@@ -10,10 +10,10 @@ from itertools import combinations
 
 from aiayn.config import Config
 from aiayn.paper.others import CROSS_VALIDATED, CrossValidated
-from aiayn.records import places
-from aiayn.records.scores import DECIMALS, SplitScores
 from aiayn.report.evidence import tested_fold
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
+from aiayn.results import places
+from aiayn.results.scores import DECIMALS, SplitScores
 
 Scored = Mapping[str, Mapping[str, SplitScores]]
 NOTE = (

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from aiayn.config import Config
 from aiayn.errors import DataError
-from aiayn.records import guesses, places
-from aiayn.records.guesses import Guess
-from aiayn.records.text import read_lines
 from aiayn.report.parts.tables import Cell, Row, Table
+from aiayn.results import guesses, places
+from aiayn.results.guesses import Guess
+from aiayn.results.text import read_lines
 
 EACH = 2  # sentences of each sort
 WIDEST = 300  # characters of a sentence that are shown

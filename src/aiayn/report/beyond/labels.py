@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aiayn.config import Config
-from aiayn.records import places
-from aiayn.records.illustrations import read_attention
-from aiayn.records.scores import SplitScores
 from aiayn.report.beyond.folds import cross_validated
 from aiayn.report.beyond.labelled_sentences import sentence_tables
 from aiayn.report.beyond.part import Part, record
@@ -17,6 +14,9 @@ from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Cell, Row, Table, signed
 from aiayn.report.sections.attention_figures import attention_records, draw_attention
+from aiayn.results import places
+from aiayn.results.illustrations import read_attention
+from aiayn.results.scores import SplitScores
 
 MEASURES = ("accuracy", "bag_of_words_accuracy", "macro_f1", "calibration_error")
 PROTOCOL = (

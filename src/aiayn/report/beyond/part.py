@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aiayn.config import Config
-from aiayn.records.scores import SplitScores
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Table
+from aiayn.results.scores import SplitScores
 
 # the lines of the section's CSV: a figure each
 FIELDS = (

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from aiayn.config import Text
 from aiayn.paper.corpora import EvaluationSet
 from aiayn.paper.others import PUBLISHED, Published
-from aiayn.records.scores import Score
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
+from aiayn.results.scores import Score
 
 NOTE = (
     "The same sentences and the same measure, not the same recipe. The interval is that of the "

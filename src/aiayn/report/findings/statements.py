@@ -4,12 +4,12 @@ the same sentences."""
 from __future__ import annotations
 
 from aiayn.paper.findings import STATEMENTS, Statement
-from aiayn.records.comparison import Comparison, Finding
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings.published import published
 from aiayn.report.parts.looks import looks_note
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, MINUS, Cell, Row, Table
+from aiayn.results.comparison import Comparison, Finding
 
 LEAD = (
     "The paper's statements about its variations and its decoding, each tested on models trained "

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from aiayn.records import host, places
-from aiayn.records.circumstances import facts, read_decode, read_profile, read_train
-from aiayn.records.json_files import if_there
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Table
 from aiayn.report.parts.training_cost import estimates
 from aiayn.report.table_1.layer_figures import wall_time
+from aiayn.results import host, places
+from aiayn.results.circumstances import facts, read_decode, read_profile, read_train
+from aiayn.results.json_files import if_there
 
 
 @dataclass(frozen=True, kw_only=True)

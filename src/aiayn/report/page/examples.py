@@ -11,10 +11,10 @@ from pathlib import Path
 
 from aiayn.config import Config
 from aiayn.errors import DataError
-from aiayn.records import places
-from aiayn.records.text import RAW, read_lines
 from aiayn.report.evidence import runs_of
 from aiayn.report.page.word_differences import Words, differences
+from aiayn.results import places
+from aiayn.results.text import RAW, read_lines
 
 SENTENCES = 4  # evenly spaced ones
 EXTREMES = 3  # worst, and as many best

@@ -7,13 +7,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from aiayn.records import places
-from aiayn.records.scores import SplitScores
-from aiayn.records.text import Manifest
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell
 from aiayn.report.table_2.bleu_cells import compare
+from aiayn.results import places
+from aiayn.results.scores import SplitScores
+from aiayn.results.text import Manifest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 from aiayn.config import Config
 from aiayn.paper import EvaluationSet, Recipe, Requirement, TrainingText
 from aiayn.paper.corpora import COUNT_TOLERANCE
-from aiayn.records import places
-from aiayn.records.scores import SplitScores, TestSet
-from aiayn.records.text import RAW, Manifest
 from aiayn.report.parts.verdict import Judgement, judge
+from aiayn.results import places
+from aiayn.results.scores import SplitScores, TestSet
+from aiayn.results.text import RAW, Manifest
 
 TEXT, FORM = "text", "text.form"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aiayn.records.scores import Score
 from aiayn.report.parts.tables import EMPTY, Cell
+from aiayn.results.scores import Score
 
 
 def score_cell(score: Score | None, run: str) -> Cell:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from aiayn.config import Config
 from aiayn.paper import Cost, Paper
-from aiayn.records.circumstances import TrainCircumstances
-from aiayn.records.history import History
-from aiayn.records.profiles import ModelCost, ModelsProfile
 from aiayn.report.parts.tables import Cell, Row, Table, power_of_ten
+from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results.history import History
+from aiayn.results.profiles import ModelCost, ModelsProfile
 
 SECONDS_AN_HOUR = 3600
 

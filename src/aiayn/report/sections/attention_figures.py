@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aiayn.records.illustrations import AttentionMaps, read_attention, read_table
-from aiayn.records.json_files import if_there
 from aiayn.report.parts.drawing import PALETTE, drawing
 from aiayn.report.parts.heat import heat, legend
 from aiayn.report.parts.section import Figure
+from aiayn.results.illustrations import AttentionMaps, read_attention, read_table
+from aiayn.results.json_files import if_there
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

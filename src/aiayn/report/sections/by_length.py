@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from aiayn.config import Config
-from aiayn.records.text import RAW
 from aiayn.report.evidence import Evidence, leading_runs
 from aiayn.report.page.examples import TranslatedSet, read_test_sets
 from aiayn.report.parts.drawing import DASHES, PALETTE, drawing
 from aiayn.report.parts.section import Figure, Section
+from aiayn.results.text import RAW
 
 BUCKETS = 6
 

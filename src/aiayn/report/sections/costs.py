@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from aiayn.paper import Paper, model_of
-from aiayn.records.places import SIDES
-from aiayn.records.profiles import ModelsProfile
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, power_of_ten
 from aiayn.report.parts.training_cost import estimate, paper_cost, rounded
 from aiayn.report.parts.verdict import Verdict
+from aiayn.results.places import SIDES
+from aiayn.results.profiles import ModelsProfile
 
 LEAD = (
     "Parameters and FLOPs are counted in the models, on no data: by fvcore and by torch, and held "

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aiayn.config import Config
-from aiayn.records.history import History
 from aiayn.report.evidence import Evidence, leading_runs, runs_of, tested_fold
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure, Section
+from aiayn.results.history import History
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

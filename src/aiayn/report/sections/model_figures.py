@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
-from aiayn.records import places
-from aiayn.records.illustrations import read_table
-from aiayn.records.json_files import if_there
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.drawing import DASHES, PALETTE, drawing
 from aiayn.report.parts.heat import heat, legend
 from aiayn.report.parts.section import Figure, Section
 from aiayn.report.sections.attention_figures import attention_figures, head_figure
+from aiayn.results import places
+from aiayn.results.illustrations import read_table
+from aiayn.results.json_files import if_there
 
 Lines = Sequence[Mapping[str, str]]
 

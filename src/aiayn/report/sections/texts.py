@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from aiayn.records import places
-from aiayn.records.places import SIDES
-from aiayn.records.text import Manifest, Part
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table
+from aiayn.results import places
+from aiayn.results.places import SIDES
+from aiayn.results.text import Manifest, Part
 
 NAMED = 3  # tasks in a line
 LEAD = (

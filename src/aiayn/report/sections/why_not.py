@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from aiayn.config import Config, Model
 from aiayn.paper import Paper, Recipe, recipe_of
 from aiayn.paper.known_costs import SEED, known_costs
-from aiayn.records.comparison import Comparison
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import departures, set_departures
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell, Row, Table, signed
+from aiayn.results.comparison import Comparison
 
 NAMED = 2  # runs of a task
 NOT_KNOWN, NOT_MEASURED = "not known", "not measured"

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from aiayn.records.circumstances import ProfileCircumstances
-from aiayn.records.profiles import Counted, LayersProfile
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure
+from aiayn.results.circumstances import ProfileCircumstances
+from aiayn.results.profiles import Counted, LayersProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

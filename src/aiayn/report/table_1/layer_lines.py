@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from aiayn.paper import Paper
-from aiayn.records.profiles import Fitted, LayersProfile
 from aiayn.report.parts.section import Entry
+from aiayn.results.profiles import Fitted, LayersProfile
 
 COLUMNS = ("complexity", "sequential_operations", "maximum_path_length")
 FIELDS = (

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from aiayn.paper import LayerRow, Paper
-from aiayn.records.profiles import Chain, Fitted, LayersProfile
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import DIGITS, MINUS, SUPERSCRIPTS, Cell, Row, Table
@@ -15,6 +14,7 @@ from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_1.layer_figures import NAMES, ROWS, table_1_figures
 from aiayn.report.table_1.layer_lines import COLUMNS, layer_records
 from aiayn.report.table_1.path_lengths import PATHS_RULE, as_counted, kind_of, path_cell, paths
+from aiayn.results.profiles import Chain, Fitted, LayersProfile
 
 TOLERANCE_EXPONENT = 0.02
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from aiayn.records.profiles import LayersProfile, PathPoint
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_1.layer_figures import NAMES
+from aiayn.results.profiles import LayersProfile, PathPoint
 
 PATHS_RULE = (
     "Path length: layers (of the recurrence: steps) until the last position depends on the first, "

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from aiayn.config import Config
 from aiayn.paper import Column, Paper, Printed
-from aiayn.records.scores import Score, SplitScores
-from aiayn.records.text import Manifest
 from aiayn.report.parts.departures import judge_run
 from aiayn.report.parts.verdict import TOLERANCE_BLEU, Judgement
+from aiayn.results.scores import Score, SplitScores
+from aiayn.results.text import Manifest
 
 Scores = Mapping[str, Mapping[str, SplitScores] | None]
 """Runs by name, in the order of params.yaml, with their splits; None where a run has no scores."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from aiayn.config import Config
 from aiayn.paper import EvaluationSet, Paper
-from aiayn.records.scores import Score, TestSet
 from aiayn.report.table_2.bleu_cells import Comparison, Scores
+from aiayn.results.scores import Score, TestSet
 
 FIELDS = (
     "origin", "model", "pair", "run", "split", "test_set", "pairs", "measure", "value", "low",

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from aiayn.config import Config
 from aiayn.paper import BleuRow, Paper
-from aiayn.records import places
-from aiayn.records.scores import SplitScores
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Entry, Section
@@ -17,6 +15,8 @@ from aiayn.report.parts.verdict import TOLERANCE_BLEU
 from aiayn.report.table_2.bleu_cells import Comparison, Scores, compare
 from aiayn.report.table_2.bleu_lines import records
 from aiayn.report.table_2.cost_figure import cost_figure, our_systems, printed_systems
+from aiayn.results import places
+from aiayn.results.scores import SplitScores
 
 COUNTED = (
     "Training FLOPs of ours are counted: the matrix products of forward and backward pass for each "

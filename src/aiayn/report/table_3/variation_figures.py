@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from aiayn.config import Config, Model
 from aiayn.paper import Paper
 from aiayn.paper.claims import agreement
-from aiayn.records.comparison import Comparison, Measure
-from aiayn.records.profiles import ModelsProfile
 from aiayn.report.parts.drawing import DASHES, PALETTE, drawing
 from aiayn.report.parts.section import Figure
+from aiayn.results.comparison import Comparison, Measure
+from aiayn.results.profiles import ModelsProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from aiayn.config import Config
 from aiayn.paper import Paper
 from aiayn.paper.claims import agreement
-from aiayn.records.comparison import Comparison, Measure
-from aiayn.records.profiles import ModelsProfile
 from aiayn.report.table_3.variation_verdicts import model_name
+from aiayn.results.comparison import Comparison, Measure
+from aiayn.results.profiles import ModelsProfile
 
 OURS_ALONE = "own"
 # of ours beside the base: a ratio of perplexities or a difference of BLEU, its 95 % interval, the

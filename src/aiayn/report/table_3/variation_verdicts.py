@@ -8,13 +8,13 @@ from statistics import mean
 
 from aiayn.config import Config
 from aiayn.paper import Printed, Recipe, VariationRow, recipe_of
-from aiayn.records.comparison import Variation
-from aiayn.records.scores import SplitScores
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import judge_run
 from aiayn.report.parts.section import Entry
 from aiayn.report.parts.tables import Cell
 from aiayn.report.parts.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY
+from aiayn.results.comparison import Variation
+from aiayn.results.scores import SplitScores
 
 
 def model_name(config: Config, row: str) -> str:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from aiayn.config import Config, Model
 from aiayn.paper import Paper, Printed, VariationRow
 from aiayn.paper.claims import agreement
-from aiayn.records.comparison import Comparison, Measure
-from aiayn.records.profiles import ModelsProfile
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.looks import looks_note
 from aiayn.report.parts.section import Section
@@ -16,6 +14,8 @@ from aiayn.report.parts.tables import EMPTY, MINUS, Cell, Row, Table
 from aiayn.report.table_3.variation_figures import figures
 from aiayn.report.table_3.variation_lines import own_models, records
 from aiayn.report.table_3.variation_verdicts import model_name, verdicts
+from aiayn.results.comparison import Comparison, Measure
+from aiayn.results.profiles import ModelsProfile
 
 COLUMNS = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls", "steps", "positions")
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aiayn.config import Config
+from aiayn.data.trees.linear import DUMMY, restore, tags_of
+from aiayn.data.trees.tree import TOP, Bracket, Tree
 from aiayn.errors import DataError
-from aiayn.records import places
-from aiayn.records.text import read_lines
 from aiayn.report.parts.drawing import INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure
-from aiayn.trees.linear import DUMMY, restore, tags_of
-from aiayn.trees.tree import TOP, Bracket, Tree
+from aiayn.results import places
+from aiayn.results.text import read_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

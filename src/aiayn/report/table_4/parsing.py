@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from aiayn.config import Config
 from aiayn.paper import Paper, ParserRow, Recipe
-from aiayn.records.scores import Score, SplitScores
-from aiayn.records.text import Manifest
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import judge_run
 from aiayn.report.parts.drawing import PALETTE, drawing
@@ -18,6 +16,8 @@ from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
 from aiayn.report.parts.verdict import TOLERANCE_F1, Judgement, Verdict
 from aiayn.report.table_2.bleu_cells import Scores
 from aiayn.report.table_4.parse_trees import read_parses, tree_figures
+from aiayn.results.scores import Score, SplitScores
+from aiayn.results.text import Manifest
 
 MEASURES = (
     "bracket_f1",

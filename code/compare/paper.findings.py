@@ -1,1 +1,0 @@
-../../src/aiayn/paper/findings.py

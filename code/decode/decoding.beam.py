@@ -1,1 +1,0 @@
-../../src/aiayn/decoding/beam.py

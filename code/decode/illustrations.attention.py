@@ -1,1 +1,0 @@
-../../src/aiayn/illustrations/attention.py

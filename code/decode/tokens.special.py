@@ -1,1 +1,0 @@
-../../src/aiayn/tokens/special.py

@@ -1,1 +1,0 @@
-../../src/aiayn/corpora/languages/derivation.py

@@ -1,1 +1,0 @@
-../../src/aiayn/trees/genia.py

@@ -1,1 +1,0 @@
-../../src/aiayn/trees/tree.py

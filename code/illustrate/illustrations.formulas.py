@@ -1,1 +1,0 @@
-../../src/aiayn/illustrations/formulas.py

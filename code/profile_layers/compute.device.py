@@ -1,1 +1,0 @@
-../../src/aiayn/compute/device.py

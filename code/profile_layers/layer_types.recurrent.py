@@ -1,1 +1,0 @@
-../../src/aiayn/layer_types/recurrent.py

@@ -1,1 +1,0 @@
-../../pipeline/profile_layers.py

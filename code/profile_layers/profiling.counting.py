@@ -1,1 +1,0 @@
-../../src/aiayn/profiling/counting.py

@@ -1,1 +1,0 @@
-../../src/aiayn/profiling/stacks.py

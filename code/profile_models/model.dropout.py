@@ -1,1 +1,0 @@
-../../src/aiayn/model/dropout.py

@@ -1,1 +1,0 @@
-../../src/aiayn/config/corpora.py

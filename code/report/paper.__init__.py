@@ -1,1 +1,0 @@
-../../src/aiayn/paper/__init__.py

@@ -1,1 +1,0 @@
-../../src/aiayn/records/guesses.py

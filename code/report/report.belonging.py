@@ -1,1 +1,0 @@
-../../src/aiayn/report/belonging.py

@@ -1,1 +1,0 @@
-../../src/aiayn/report/beyond/labelled_sentences.py

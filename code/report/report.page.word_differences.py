@@ -1,1 +1,0 @@
-../../src/aiayn/report/page/word_differences.py

@@ -1,1 +1,0 @@
-../../src/aiayn/report/parts/verdict.py

@@ -1,1 +1,0 @@
-../../src/aiayn/report/sections/attention_figures.py

@@ -1,1 +1,0 @@
-../../src/aiayn/report/sections/by_length.py

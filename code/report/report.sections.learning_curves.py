@@ -1,1 +1,0 @@
-../../src/aiayn/report/sections/learning_curves.py

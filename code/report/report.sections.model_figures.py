@@ -1,1 +1,0 @@
-../../src/aiayn/report/sections/model_figures.py

@@ -1,1 +1,0 @@
-../../src/aiayn/report/sections/why_not.py

@@ -1,1 +1,0 @@
-../../src/aiayn/report/table_1/layer_lines.py

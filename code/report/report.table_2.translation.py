@@ -1,1 +1,0 @@
-../../src/aiayn/report/table_2/translation.py

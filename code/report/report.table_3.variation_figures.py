@@ -1,1 +1,0 @@
-../../src/aiayn/report/table_3/variation_figures.py

@@ -1,1 +1,0 @@
-../../src/aiayn/report/table_4/parse_trees.py

@@ -1,1 +1,0 @@
-../../src/aiayn/scoring/bag_of_words.py

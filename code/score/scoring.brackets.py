@@ -1,1 +1,0 @@
-../../src/aiayn/scoring/brackets.py

@@ -1,1 +1,0 @@
-../../src/aiayn/trees/reading.py

@@ -1,1 +1,0 @@
-../../src/aiayn/config/model.py

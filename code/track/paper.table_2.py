@@ -1,1 +1,0 @@
-../../src/aiayn/paper/table_2.py

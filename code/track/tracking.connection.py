@@ -1,1 +1,0 @@
-../../src/aiayn/tracking/connection.py

@@ -1,1 +1,0 @@
-../../src/aiayn/tracking/measurements.py

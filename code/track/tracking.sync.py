@@ -1,1 +1,0 @@
-../../src/aiayn/tracking/sync.py

@@ -1,1 +1,0 @@
-../../src/aiayn/compute/processes.py

@@ -1,1 +1,0 @@
-../../src/aiayn/tokens/labels.py

@@ -1,1 +1,0 @@
-../../src/aiayn/tokens/shapes.py

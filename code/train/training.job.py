@@ -1,1 +1,0 @@
-../../src/aiayn/training/job.py

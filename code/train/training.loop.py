@@ -1,1 +1,0 @@
-../../src/aiayn/training/loop.py

@@ -1,0 +1,100 @@
+"""A model as CTranslate2 reads it, and sentences through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import numpy as np
+from ctranslate2.specs import TransformerSpec
+from torch import Tensor
+
+from aiayn.commands.export.search import NO_OUTPUT, PATIENCE, POSITIONS, EngineSearch
+from aiayn.config import Model
+from aiayn.data.tokens.special import END, PAD, START, UNK
+from aiayn.model.attention import MultiHeadAttention
+from aiayn.model.layers import LAYER_NORM_EPSILON, FeedForward, Residual
+from aiayn.model.transformer import Transformer
+
+BATCH = 32  # sentences at a time
+
+
+def write(model: Transformer, row: Model, pieces: Sequence[str], folder: Path) -> None:
+    """Write model.bin, config.json and shared_vocabulary.json, in float32.
+
+    Args:
+        row: of the model; d_k = d_v = d_model / h.
+        pieces: of the vocabulary, by their ids.
+    """
+    spec = TransformerSpec.from_config((row.N, row.N), row.h, pre_norm=False)
+    sides = ((spec.encoder, model.source_positions), (spec.decoder, model.target_positions))
+    for side, positions in sides:
+        embeddings = side.embeddings
+        embedding = embeddings[0] if isinstance(embeddings, list) else embeddings
+        embedding.weight = _array(model.embedding)
+        # without them it takes all sines first, and d_model / 2 - 1 in the exponent
+        side.position_encodings.encodings = _array(positions(0, POSITIONS))
+    spec.decoder.projection.weight = _array(model.embedding)
+    bias = np.zeros(len(pieces), np.float32)
+    bias[[PAD, START]] = NO_OUTPUT
+    spec.decoder.projection.bias = bias
+    encoder: Any = model.encoder
+    for layer, own in zip(spec.encoder.layer, encoder, strict=True):
+        _attention(layer.self_attention, own.self_attention, own.self_attention_residual)
+        _feed_forward(layer.ffn, own.feed_forward, own.feed_forward_residual)
+    for layer, own in zip(spec.decoder.layer, model.decoder_layers, strict=True):
+        _attention(layer.self_attention, own.self_attention, own.self_attention_residual)
+        _attention(layer.attention, own.cross_attention, own.cross_attention_residual)
+        _feed_forward(layer.ffn, own.feed_forward, own.feed_forward_residual)
+    spec.register_source_vocabulary(list(pieces))
+    spec.register_target_vocabulary(list(pieces))
+    spec.config.layer_norm_epsilon = LAYER_NORM_EPSILON
+    spec.config.unk_token, spec.config.eos_token = pieces[UNK], pieces[END]
+    spec.config.bos_token = spec.config.decoder_start_token = pieces[START]
+    spec.config.add_source_bos, spec.config.add_source_eos = False, True
+    spec.validate()
+    spec.optimize(quantization="float32")
+    spec.save(str(folder))
+
+
+def translate(
+    folder: Path, sources: Sequence[Sequence[str]], search: EngineSearch
+) -> list[list[str]]:
+    """Pieces of the best hypothesis for each source, both without start and end symbols."""
+    translator = ctranslate2.Translator(str(folder), compute_type="float32")
+    results = translator.translate_batch(
+        [list(source) for source in sources],
+        beam_size=search.beam,
+        patience=PATIENCE,
+        length_penalty=search.alpha,
+        min_decoding_length=0,
+        max_decoding_length=search.longest,
+        max_batch_size=BATCH,
+    )
+    return [result.hypotheses[0] for result in results]
+
+
+def _array(weight: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
+    array: np.ndarray[Any, np.dtype[np.float32]] = weight.detach().numpy()
+    return array
+
+
+def _attention(spec: Any, own: MultiHeadAttention, residual: Residual) -> None:
+    queries, keys, values = (_array(linear.weight) for linear in (own.w_q, own.w_k, own.w_v))
+    is_self = len(spec.linear) == 2
+    groups = [(queries, keys, values)] if is_self else [(queries,), (keys, values)]
+    for linear, group in zip(spec.linear, [*groups, (_array(own.w_o.weight),)], strict=True):
+        linear.weight = np.concatenate(group)
+    _norm(spec.layer_norm, residual)
+
+
+def _feed_forward(spec: Any, own: FeedForward, residual: Residual) -> None:
+    for linear, module in ((spec.linear_0, own.w_1), (spec.linear_1, own.w_2)):
+        linear.weight, linear.bias = _array(module.weight), _array(module.bias)
+    _norm(spec.layer_norm, residual)
+
+
+def _norm(spec: Any, residual: Residual) -> None:
+    spec.gamma, spec.beta = _array(residual.norm.weight), _array(residual.norm.bias)

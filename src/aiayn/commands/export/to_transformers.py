@@ -1,0 +1,136 @@
+"""A model as Hugging Face's transformers reads it (MarianMT), and sentences through it.
+
+MarianMT's sinusoids are ours with all sines before all cosines. So every weight that reads or
+writes a vector of the model has its d_model numbers put into that order: the same function. What
+cannot be carried over is the epsilon of LayerNorm, 1e-5 there and 1e-6 here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from transformers import GenerationConfig, MarianConfig, MarianMTModel, MarianTokenizer
+
+from aiayn.commands.export.search import NO_OUTPUT, POSITIONS, EngineSearch
+from aiayn.config import Model
+from aiayn.data.tokens.special import END, PAD, START, UNK
+from aiayn.model.transformer import Transformer
+
+BATCH = 32  # sentences at a time
+ATTENTIONS = {"w_q": "q_proj", "w_k": "k_proj", "w_v": "v_proj", "w_o": "out_proj"}
+
+
+def write(
+    model: Transformer, row: Model, pieces: Sequence[str], bpe: Path, search: EngineSearch,
+    folder: Path,
+) -> None:  # fmt: skip
+    """Write a model and a tokenizer that `from_pretrained` reads.
+
+    Args:
+        row: of the model: sinusoids, d_k = d_v = d_model / h.
+        pieces: of the vocabulary, by their ids.
+        bpe: sentencepiece's model.
+        search: what `generate` does unless it is told otherwise.
+    """
+    marian = MarianMTModel(_config(row, len(pieces)))
+    positions = {k: v for k, v in marian.state_dict().items() if "embed_positions" in k}
+    marian.load_state_dict({**_weights(model, row), **positions})
+    marian.generation_config = GenerationConfig(
+        num_beams=search.beam,
+        length_penalty=search.alpha,
+        max_length=search.longest + 1,  # it counts the start symbol
+        decoder_start_token_id=START,
+        eos_token_id=END,
+        forced_eos_token_id=END,
+        pad_token_id=PAD,
+    )
+    marian.save_pretrained(folder)
+    ids = folder / "vocab.json"
+    ids.write_text(json.dumps({piece: n for n, piece in enumerate(pieces)}), encoding="utf-8")
+    tokenizer = MarianTokenizer(
+        source_spm=str(bpe), target_spm=str(bpe), vocab=str(ids), unk_token=pieces[UNK],
+        eos_token=pieces[END], pad_token=pieces[PAD], model_max_length=POSITIONS,
+    )  # fmt: skip
+    tokenizer.save_pretrained(folder)
+
+
+def translate(folder: Path, sources: Sequence[str]) -> list[str]:
+    """The best hypothesis for each sentence, found as the folder's own files say how."""
+    model = MarianMTModel.from_pretrained(folder).eval()
+    tokenizer = MarianTokenizer.from_pretrained(folder)
+    order = sorted(range(len(sources)), key=lambda n: -len(sources[n]))
+    outputs = [""] * len(sources)
+    for first in range(0, len(order), BATCH):
+        numbers = order[first : first + BATCH]
+        batch = tokenizer([sources[n] for n in numbers], return_tensors="pt", padding=True)
+        with torch.inference_mode():
+            found = model.generate(**batch)
+        texts = tokenizer.batch_decode(found, skip_special_tokens=True)
+        for n, text in zip(numbers, texts, strict=True):
+            outputs[n] = text
+    return outputs
+
+
+def _config(row: Model, vocabulary: int) -> MarianConfig:
+    return MarianConfig(
+        vocab_size=vocabulary,
+        d_model=row.d_model,
+        encoder_layers=row.N,
+        decoder_layers=row.N,
+        encoder_attention_heads=row.h,
+        decoder_attention_heads=row.h,
+        encoder_ffn_dim=row.d_ff,
+        decoder_ffn_dim=row.d_ff,
+        dropout=row.P_drop,
+        activation_function="relu",
+        scale_embedding=True,
+        max_position_embeddings=POSITIONS,
+        pad_token_id=PAD,
+        eos_token_id=END,
+        forced_eos_token_id=END,
+        bos_token_id=START,
+        decoder_start_token_id=START,
+    )
+
+
+def _weights(model: Transformer, row: Model) -> Mapping[str, Tensor]:
+    """By MarianMT's names, sines before cosines."""
+    numbers = torch.arange(row.d_model)
+    order = torch.cat((numbers[0::2], numbers[1::2]))
+    bias = torch.zeros(1, len(model.embedding))
+    bias[0, [PAD, START]] = NO_OUTPUT
+    embedding = model.embedding.detach()[:, order]
+    names = ("model.shared", "model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
+    weights = {f"{name}.weight": embedding for name in names}
+    weights["final_logits_bias"] = bias
+    for side in ("encoder", "decoder"):
+        for name, weight in getattr(model, side).state_dict().items():
+            layer, _, place = name.partition(".")
+            weights |= {
+                f"model.{side}.layers.{layer}.{theirs}": tensor
+                for theirs, tensor in _renamed(place, weight, order).items()
+            }
+    return weights
+
+
+def _renamed(place: str, weight: Tensor, order: Tensor) -> dict[str, Tensor]:
+    """A layer's weight by MarianMT's name; of an attention's, also the bias that ours lacks."""
+    module, part, kind = place.split(".")
+    if part == "norm":
+        theirs = {
+            "self_attention_residual": "self_attn_layer_norm",
+            "cross_attention_residual": "encoder_attn_layer_norm",
+            "feed_forward_residual": "final_layer_norm",
+        }[module]
+        return {f"{theirs}.{kind}": weight[order]}
+    if module == "feed_forward":
+        if part == "w_1":
+            return {f"fc1.{kind}": weight[:, order] if kind == "weight" else weight}
+        return {f"fc2.{kind}": weight[order]}
+    theirs = f"{'self' if module == 'self_attention' else 'encoder'}_attn.{ATTENTIONS[part]}"
+    moved = weight[order] if part == "w_o" else weight[:, order]
+    return {f"{theirs}.weight": moved, f"{theirs}.bias": torch.zeros(len(moved))}

@@ -1,0 +1,1 @@
+"""Where text comes from, how it is cleaned, and how it becomes piece ids."""

@@ -1,0 +1,228 @@
+"""The text of a task, put together from corpora, and a manifest of what went in and what not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from tqdm import tqdm
+
+from aiayn.config import Catalogue, Text
+from aiayn.data.corpora.archives import LINE_BYTES
+from aiayn.data.corpora.cleaning import Cleaner, normalise
+from aiayn.data.corpora.digests import Digests
+from aiayn.data.corpora.fetching import fetch
+from aiayn.data.corpora.forms import Pair, former
+from aiayn.data.corpora.labels import require_all
+from aiayn.data.corpora.reading import Parallel
+from aiayn.errors import DataError
+from aiayn.files import replaced_folder
+from aiayn.results import places
+from aiayn.results.places import SIDES
+from aiayn.results.text import RAW, Manifest, Part, Split, write_lines, write_manifest
+
+BUFFER_BYTES = 1 << 20
+
+
+def assemble(
+    task: str, text: Text, catalogue: Catalogue, folder: Path, raw: Path, mirror: str | None = None
+) -> None:
+    """Write SPLIT.source, SPLIT.target and manifest.json of a task into `folder`; of a parsing
+    task also SPLIT.trees of the dev and test sets, a bracketed tree a line, for scoring.
+
+    Training pairs are cleaned by text.cleaning as the corpora have them; then all text is brought
+    into the form of text.form. Of the dev and test sets no line is ever dropped,
+    so that scores stay comparable: their lines are only stripped, and those that also occur in the
+    cleaned training text are counted in the manifest as `overlap`. Memory is flat but for the rule
+    `duplicates` (see Digests).
+
+    Args:
+        task: its name, for the manifest.
+        text: which corpora, in which languages, cleaned how.
+        catalogue: where they come from.
+        folder: replaced as a whole once everything is written; untouched if anything fails.
+        raw: folder of verified downloads.
+        mirror: see `fetch`.
+    Raises:
+        DataError: a corpus cannot be had, is damaged, or is not what was declared; or cleaning
+            left no training pair, or none of a label.
+    """
+    held_out_names = {places.DEV: text.dev, **text.tests}
+    names = dict.fromkeys((*text.train, *held_out_names.values()))
+    languages = (text.source, text.target)
+    found = (catalogue.corpora[name].downloads(languages) for name in names)
+    downloads = list(dict.fromkeys(chain.from_iterable(found)))
+    files = fetch(
+        {name: catalogue.downloads[name] for name in downloads},
+        raw,
+        mirror,
+        progress=places.fetching(raw, task),
+    )
+    corpora = {
+        name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves, text.labels)
+        for name in names
+    }
+    form = former(text)
+    with replaced_folder(folder) as new:
+        held_out = {
+            split: _write_held_out(new, split, corpora[corpus], form)
+            for split, corpus in held_out_names.items()
+        }
+        train = _write_train(
+            new, [corpora[name] for name in text.train], text, form, held_out.values()
+        )
+        manifest = Manifest(
+            task=task,
+            languages={"source": text.source, "target": text.target},
+            form=text.form or RAW,
+            cleaning=asdict(text.cleaning),
+            downloads={name: asdict(catalogue.downloads[name]) for name in downloads},
+            splits={
+                places.TRAIN: train,
+                **{split: held.entry() for split, held in held_out.items()},
+            },
+        )
+        write_manifest(places.manifest(new), manifest)
+
+
+@dataclass
+class _SplitWriter:
+    """The two files of a split; counts and digests what is written to them."""
+
+    files: tuple[IO[bytes], IO[bytes]]
+    pairs: int = 0
+    words: list[int] = field(default_factory=lambda: [0, 0])
+    digests: tuple[Any, Any] = field(default_factory=lambda: (hashlib.sha256(), hashlib.sha256()))
+
+    def write(self, pair: tuple[str, str]) -> None:
+        self.pairs += 1
+        for n, text in enumerate(pair):
+            line = f"{text}\n".encode()
+            self.files[n].write(line)
+            self.digests[n].update(line)
+            self.words[n] += len(text.split())
+
+    def entry(self, corpora: Mapping[str, Part]) -> Split:
+        return Split(
+            corpora=corpora,
+            pairs=self.pairs,
+            words=dict(zip(SIDES, self.words, strict=True)),
+            sha256={side: d.hexdigest() for side, d in zip(SIDES, self.digests, strict=True)},
+        )
+
+
+@contextmanager
+def _open_split(folder: Path, split: str) -> Iterator[_SplitWriter]:
+    with (
+        places.lines(folder, split, SIDES[0]).open("wb", buffering=BUFFER_BYTES) as source,
+        places.lines(folder, split, SIDES[1]).open("wb", buffering=BUFFER_BYTES) as target,
+    ):
+        yield _SplitWriter((source, target))
+
+
+class _HeldOut:
+    """A dev or test set: its manifest entry, and which of its lines occur in the training text."""
+
+    def __init__(self, written: Split, pairs: list[tuple[str, str]]) -> None:
+        self._written = written
+        self._pairs = pairs
+        self._known: dict[str, set[Any]] = {
+            "source": {source for source, _ in pairs},
+            "target": {target for _, target in pairs},
+            "pairs": set(pairs),
+        }
+        self._met: dict[str, set[Any]] = {what: set() for what in self._known}
+
+    def meet(self, pair: tuple[str, str]) -> None:
+        """Take note of a training pair."""
+        for what, text in (("source", pair[0]), ("target", pair[1]), ("pairs", pair)):
+            if text in self._known[what]:
+                self._met[what].add(text)
+
+    def entry(self) -> Split:
+        overlap = {
+            "source": sum(source in self._met["source"] for source, _ in self._pairs),
+            "target": sum(target in self._met["target"] for _, target in self._pairs),
+            "pairs": sum(pair in self._met["pairs"] for pair in self._pairs),
+        }
+        return replace(self._written, overlap=overlap)
+
+
+def _write_held_out(
+    folder: Path, split: str, corpus: Parallel, form: Callable[[Pair], Pair]
+) -> _HeldOut:
+    pairs: list[tuple[str, str]] = []
+    with _open_split(folder, split) as writer:
+        for number, (source, target) in enumerate(corpus.pairs(), start=1):
+            if max(len(source), len(target)) > LINE_BYTES:
+                place = corpus.place(corpus.languages[0 if len(source) > LINE_BYTES else 1])
+                raise DataError(
+                    f"{place}, line {number}: longer than {LINE_BYTES} bytes. "
+                    "No line of a dev or test set is dropped: replace the file."
+                )
+            try:
+                pairs.append(form((normalise(source), normalise(target))))
+            except UnicodeDecodeError as error:
+                advice = "No line of a dev or test set is dropped: convert the file to UTF-8."
+                raise _not_utf8(corpus, number, source, advice) from error
+            writer.write(pairs[-1])
+    written = writer.entry({corpus.name: Part(pairs=len(pairs))})
+    if corpus.leaves is not None:
+        trees = places.lines(folder, split, places.TREES)
+        write_lines(trees, map(str, corpus.trees()))
+        digest = hashlib.sha256(trees.read_bytes()).hexdigest()
+        written = replace(written, sha256={**written.sha256, places.TREES: digest})
+    return _HeldOut(written, pairs)
+
+
+def _write_train(
+    folder: Path,
+    corpora: Iterable[Parallel],
+    text: Text,
+    form: Callable[[Pair], Pair],
+    held_out: Iterable[_HeldOut],
+) -> Split:
+    held_out = list(held_out)
+    seen = Digests()
+    labels: set[str] = set()
+    of_each: dict[str, Part] = {}
+    with _open_split(folder, places.TRAIN) as writer:
+        for corpus in corpora:
+            cleaner = Cleaner(text.cleaning, seen)
+            number = 0
+            before = writer.pairs
+            progress = tqdm(
+                corpus.pairs(), corpus.name, unit=" pairs", unit_scale=True, disable=None
+            )
+            for number, (source, target) in enumerate(progress, start=1):
+                try:
+                    pair = cleaner.clean(source, target)
+                except UnicodeDecodeError as error:
+                    advice = "Convert the file, or switch the cleaning rule invalid_utf8 on."
+                    raise _not_utf8(corpus, number, source, advice) from error
+                if pair is not None:
+                    pair = form(pair)
+                    writer.write(pair)
+                    if text.labels is not None:
+                        labels.add(pair[1])
+                    for held in held_out:
+                        held.meet(pair)
+            of_each[corpus.name] = Part(
+                pairs=number, kept=writer.pairs - before, dropped=cleaner.dropped
+            )
+    if writer.pairs == 0:
+        drops = "; ".join(f"{name}: {part.dropped}" for name, part in of_each.items())
+        raise DataError(f"cleaning left no training pair ({drops}). Loosen text.cleaning.")
+    require_all(text.labels or (), labels)
+    return writer.entry(of_each)
+
+
+def _not_utf8(corpus: Parallel, number: int, source: bytes, advice: str) -> DataError:
+    in_source = source.decode("utf-8", "ignore").encode() != source
+    place = corpus.place(corpus.languages[0 if in_source else 1])
+    return DataError(f"{place}, line {number}: not UTF-8. {advice}")

@@ -1,0 +1,93 @@
+"""The rules by which training pairs are dropped, each counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aiayn.config import Cleaning
+from aiayn.data.corpora.archives import LINE_BYTES
+from aiayn.data.corpora.digests import Digests
+
+Rule = Callable[[str, str], bool]
+
+
+def normalise(line: bytes) -> str:
+    r"""The text of a line: surrounding white space, "\r" included, is stripped; no more than that.
+
+    Raises:
+        UnicodeDecodeError: the line is not UTF-8.
+    """
+    return line.decode("utf-8").strip()
+
+
+class Cleaner:
+    """Drops pairs by the declared rules, in their declared order; the first that applies counts.
+
+    - invalid_utf8: a side is not UTF-8
+    - empty: a side is empty once stripped
+    - max_words: a side has more words, separated by white space, than this
+    - max_ratio: one side has more than this many times the words of the other
+    - identical: both sides are the same text
+    - duplicates: the same pair was kept before; the first stays
+
+    Before these goes what nobody can switch off, too_long: a side has more than LINE_BYTES, so it
+    was never read whole. It is counted where it happens.
+    """
+
+    def __init__(self, rules: Cleaning, seen: Digests) -> None:
+        """`seen` is shared by the cleaners of a task's corpora, so that duplicates are found
+        across them."""
+        self._drops_invalid_utf8 = rules.invalid_utf8
+        self._rules = _rules_in_force(rules, seen)
+        self.dropped = {name: 0 for name, _ in self._rules}
+        if rules.invalid_utf8:
+            self.dropped = {"invalid_utf8": 0, **self.dropped}
+
+    def clean(self, source: bytes, target: bytes) -> tuple[str, str] | None:
+        """The pair as text, or None if a rule dropped it.
+
+        Raises:
+            UnicodeDecodeError: a side is not UTF-8, and the rule invalid_utf8 is off.
+        """
+        if max(len(source), len(target)) > LINE_BYTES:
+            self.dropped["too_long"] = self.dropped.get("too_long", 0) + 1
+            return None
+        try:
+            pair = normalise(source), normalise(target)
+        except UnicodeDecodeError:
+            if not self._drops_invalid_utf8:
+                raise
+            self.dropped["invalid_utf8"] += 1
+            return None
+        for name, applies in self._rules:
+            if applies(*pair):
+                self.dropped[name] += 1
+                return None
+        return pair
+
+
+def _rules_in_force(rules: Cleaning, seen: Digests) -> list[tuple[str, Rule]]:
+    max_words, max_ratio = rules.max_words, rules.max_ratio
+    in_force: list[tuple[str, Rule]] = []
+    if rules.empty:
+        in_force.append(("empty", lambda source, target: not source or not target))
+    if max_words is not None:
+        in_force.append(("max_words", lambda *pair: max(_word_counts(pair)) > max_words))
+    if max_ratio is not None:
+        in_force.append(("max_ratio", lambda *pair: _ratio_exceeds(max_ratio, _word_counts(pair))))
+    if rules.identical:
+        in_force.append(("identical", lambda source, target: source == target))
+    if rules.duplicates:
+        # no text holds a line end, so the two sides cannot run into one another
+        in_force.append(
+            ("duplicates", lambda source, target: not seen.add(f"{source}\n{target}".encode()))
+        )
+    return in_force
+
+
+def _word_counts(pair: tuple[str, ...]) -> list[int]:
+    return [len(text.split()) for text in pair]
+
+
+def _ratio_exceeds(limit: float, counts: list[int]) -> bool:
+    return max(counts) > limit * min(counts)

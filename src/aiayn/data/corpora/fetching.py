@@ -1,0 +1,253 @@
+"""Files of the catalogue, fetched once and checked against their checksum before every use."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import IO
+from urllib.parse import urlsplit
+
+from aiayn.config import Download
+from aiayn.data.corpora.meter import Meter
+from aiayn.data.corpora.transfer import StoppedError, size_at, transfer
+from aiayn.errors import DataError
+from aiayn.files import free_bytes
+
+AT_A_TIME = 4
+LOOK_SECONDS = 0.5
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # some file systems of clusters
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a download's file comes from: from `url` to `path`, or it is at `path` already.
+
+    `advice` is for a file whose checksum is not the catalogue's.
+    """
+
+    download: Download
+    path: Path
+    url: str | None
+    advice: str
+
+    @property
+    def partial(self) -> Path:
+        """What has come so far. It outlives the process: the next start goes on there."""
+        return self.path.with_name(f".{self.path.name}.partial")
+
+    @property
+    def arrived(self) -> int:
+        """Bytes that are here, of the file or of what has come of it so far."""
+        for path in (self.path, self.partial):
+            with suppress(FileNotFoundError):
+                return path.stat().st_size
+        return 0
+
+
+def fetch(
+    downloads: Mapping[str, Download],
+    raw: Path,
+    mirror: str | None = None,
+    progress: Path | None = None,
+) -> dict[str, Path]:
+    """A local path for each of the downloads, whose checksums have just been verified.
+
+    A folder mirror is read in place, without a copy. Otherwise a file is kept at raw/HOST/PATH, and
+    fetched only where it is not there yet, several at a time; what has come of it stays, and a
+    second start goes on from there. Processes that want the same file wait for one another. A kept
+    file that has become damaged is never replaced silently: its owner is told, and deletes it. If
+    one download fails, the others go on to their ends, but not on a full disk.
+
+    Args:
+        downloads: URL and checksum by name, from the catalogue.
+        raw: folder of verified downloads.
+        mirror: folder or base URL laid out as HOST/PATH; None or "" for the real hosts.
+        progress: a file to say in how far they are, while there is something to fetch.
+    Raises:
+        DataError: a file cannot be had, its checksum or size is not the catalogue's, or there is
+            too little room for what is to come.
+    """
+    sources = {name: source(download, raw, mirror) for name, download in downloads.items()}
+    sizes = to_come(sources.values())
+    _require_room(sizes, raw)
+    known = [size or 0 for _, size in sizes]
+    stop = Event()
+    with ThreadPoolExecutor(AT_A_TIME) as pool, Meter(progress) as meter:
+        jobs = {name: pool.submit(_bring, found, stop) for name, found in sources.items()}
+        try:
+            while wait(jobs.values(), LOOK_SECONDS).not_done:
+                if sizes:
+                    arrived = [one.arrived for one, _ in sizes]
+                    meter.show(
+                        files=sum(one.path.is_file() for one, _ in sizes),
+                        files_in_all=len(sizes),
+                        here=sum(arrived),
+                        in_all=sum(max(*both) for both in zip(arrived, known, strict=True)),
+                    )
+        except BaseException:
+            stop.set()
+            raise
+    failures = [failure for job in jobs.values() if (failure := job.exception()) is not None]
+    if others := [f for f in failures if not isinstance(f, DataError | StoppedError)]:
+        raise others[0]
+    if complaints := dict.fromkeys(str(f) for f in failures if isinstance(f, DataError)):
+        raise DataError(" ".join(complaints))
+    return {name: job.result() for name, job in jobs.items()}
+
+
+def source(download: Download, raw: Path, mirror: str | None = None) -> Source:
+    """Where `fetch` takes a file from; arguments as there. Raises DataError if there is none."""
+    place = download.place
+    kept = raw / place
+    remote = bool(mirror) and urlsplit(mirror).scheme in ("http", "https")
+    if mirror and not remote:
+        folder = Path(mirror)
+        if not folder.is_dir():
+            raise DataError(f"{mirror}: no such folder; it was given as the mirror, AIAYN_MIRROR.")
+        if (folder / place).is_file():
+            advice = "Mend the mirror, or unset AIAYN_MIRROR."
+            return Source(download, folder / place, None, advice)
+        if not kept.is_file():
+            raise DataError(
+                f"{folder / place}: not in the mirror. "
+                f"Put it there, or unset AIAYN_MIRROR to fetch {download.url}."
+            )
+    if kept.is_file():
+        advice = "The file is damaged: delete it, and it will be fetched again."
+        return Source(download, kept, None, advice)
+    return Source(
+        download,
+        kept,
+        f"{str(mirror).rstrip('/')}/{place}" if remote else download.url,
+        "The host serves another version, or the transfer was spoilt: try again, "
+        "or correct the checksum in conf/catalogue if you trust the new file.",
+    )
+
+
+def to_come(sources: Iterable[Source]) -> list[tuple[Source, int | None]]:
+    """What is to be fetched, each with its whole size: the catalogue's, or else the host's word."""
+    sizes = []
+    for one in sources:
+        if one.url is not None:
+            size = one.download.bytes
+            if size is None:
+                with suppress(DataError):  # the download itself will say what is wrong
+                    size = size_at(one.url)
+            sizes.append((one, size))
+    return sizes
+
+
+def _require_room(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> None:
+    """Raises DataError where the disk has less room than all that is known to come."""
+    needed = sum(max(size - one.arrived, 0) for one, size in sizes if size is not None)
+    if not needed:
+        return
+    free = free_bytes(raw)
+    if needed > free:
+        raise DataError(
+            f"{raw}: {needed / 1e9:.2f} GB are to be fetched, {free / 1e9:.2f} GB are free. Make "
+            "room, or set AIAYN_MIRROR to a folder that has the files: it is read in place."
+        )
+
+
+def _bring(one: Source, stop: Event) -> Path:
+    if one.url is None:
+        _verify(one.path, one, str(one.path))
+        return one.path
+    one.path.parent.mkdir(parents=True, exist_ok=True)
+    while not one.path.is_file():
+        with _alone(one.partial, stop) as file:
+            if one.path.is_file():  # another process has brought it
+                _drop(file, one.partial)
+            elif _is_at(file, one.partial):
+                _download(one, one.url, file, stop)
+                return one.path
+    _verify(one.path, one, str(one.path))
+    return one.path
+
+
+def _download(one: Source, url: str, file: IO[bytes], stop: Event) -> None:
+    """Fetch what is missing, verify the whole, and only then give it its name."""
+    try:
+        for is_last in (False, True):
+            begun_at = transfer(url, file, one.download.bytes, stop)
+            try:
+                _verify(one.partial, one, url)
+                break
+            except DataError:
+                file.truncate(0)
+                # what came at several times may be of several files: once more, in one piece
+                if begun_at == 0 or is_last:
+                    raise
+        os.fsync(file.fileno())
+        one.partial.replace(one.path)
+    except OSError as error:
+        stop.set()
+        if error.errno not in NO_ROOM:
+            raise
+        raise DataError(
+            f"{one.partial.parent}: the disk is full. "
+            "Make room and start again: what has come is kept, and the rest follows."
+        ) from error
+
+
+def _verify(path: Path, one: Source, shown_as: str) -> None:
+    """Raises DataError unless the file has the declared checksum and, where declared, size."""
+    download, advice = one.download, one.advice
+    kind, _, expected = download.checksum.partition(":")
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, kind).hexdigest()
+    is_right = found == expected.lower()
+    size = path.stat().st_size
+    if download.bytes is not None and size != download.bytes:
+        if is_right:
+            advice = f"Its {kind} is right: correct `bytes` in conf/catalogue."
+        complaint = f"{size} bytes, the catalogue declares {download.bytes}"
+    elif not is_right:
+        complaint = f"{kind} is {found}, the catalogue expects {expected}"
+    else:
+        return
+    raise DataError(f"{shown_as}: {complaint}. {advice}")
+
+
+@contextmanager
+def _alone(partial: Path, stop: Event) -> Iterator[IO[bytes]]:
+    """A file opened to append, once no other process has it. Empty at the end, it goes again."""
+    with partial.open("ab", buffering=0) as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if stop.wait(LOOK_SECONDS):
+                    raise StoppedError from None
+            except OSError as error:
+                if error.errno not in NO_LOCKS:
+                    raise
+                break
+        try:
+            yield file
+        finally:
+            if file.seek(0, os.SEEK_END) == 0:
+                _drop(file, partial)
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    """Whether this is the file of that name still, and not one that was renamed or deleted."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    return False
+
+
+def _drop(file: IO[bytes], partial: Path) -> None:
+    if _is_at(file, partial):
+        partial.unlink()

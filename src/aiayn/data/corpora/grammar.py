@@ -1,0 +1,62 @@
+"""The demo corpus: sentences of a small grammar of our own, in three languages and as trees.
+
+One derivation gives English, German, French and the English parse tree, so the translations are
+exact and each is a function of the English sentence. So is its label: the French pronoun for who
+acts in the main clause, which the words of the English do not tell without their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+
+from aiayn.config import Grammar
+from aiayn.data.corpora.languages import english, french, german
+from aiayn.data.corpora.languages.derivation import Deriver
+from aiayn.data.corpora.languages.syntax import Sentence
+from aiayn.errors import ConfigError
+
+WRITERS: dict[str, Callable[[Sentence], str]] = {
+    "en": lambda sentence: english.text(english.tree(sentence)),
+    "de": german.text,
+    "fr": french.text,
+    "tree": english.tree,
+    "label": french.subject,
+}
+
+
+def sentences(grammar: Grammar, languages: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield `grammar.sentences` different sentences, each in all of `languages`.
+
+    The same grammar gives the same sentences on every machine. Splits share no sentence in any
+    language, whatever their seeds and sizes.
+
+    Raises:
+        ConfigError: a language is not one of en, de, fr, tree and label.
+    """
+    for language in languages:
+        if language not in WRITERS:
+            raise ConfigError(
+                f"the grammar does not write {language!r}; it writes {', '.join(WRITERS)}."
+            )
+    return _distinct(grammar, [WRITERS[language] for language in languages])
+
+
+def _distinct(
+    grammar: Grammar, writers: list[Callable[[Sentence], str]]
+) -> Iterator[tuple[str, ...]]:
+    deriver = Deriver(grammar.seed)
+    seen: set[bytes] = set()
+    while len(seen) < grammar.sentences:
+        sentence = deriver.sentence()
+        # German decides what is the same sentence: where two English ones merge in it ("die Frau,
+        # die die Katze sieht": who sees whom?), they must not part. French merges none.
+        digest = hashlib.sha256(german.text(sentence).encode()).digest()
+        if digest not in seen and _split(digest) == grammar.split:
+            seen.add(digest)
+            yield tuple(writer(sentence) for writer in writers)
+
+
+def _split(digest: bytes) -> str:
+    """A sentence's split follows from the sentence: of 16, one is for dev and one for test."""
+    return {0: "dev", 1: "test"}.get(digest[0] % 16, "train")

@@ -1,0 +1,124 @@
+"""A corpus of the catalogue as a stream of pairs, checked against what was declared of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from aiayn.config import Corpus, Side
+from aiayn.data.corpora.archives import describe, lines
+from aiayn.data.corpora.copying import sequences
+from aiayn.data.corpora.labels import known_labels, labelled_place, labelled_sentences
+from aiayn.data.corpora.treebanks import treebank_trees
+from aiayn.data.trees.linear import Leaves, linearize
+from aiayn.data.trees.reading import read_tree
+from aiayn.data.trees.tree import Tree
+from aiayn.errors import DataError
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Two languages of a corpus, its trees and their words, its sentences and their labels, or its
+    sequences twice; `files` has a local path for each of its downloads, `leaves` is there for
+    trees, `labels` (all that there may be) for labels."""
+
+    name: str
+    corpus: Corpus
+    languages: tuple[str, str]
+    files: Mapping[str, Path]
+    leaves: Leaves | None = None
+    labels: tuple[str, ...] | None = None
+
+    def place(self, language: str) -> str:
+        """How messages name the file or archive member that holds a language."""
+        if self.corpus.treebank is not None:
+            return f"the treebank {self.name}"
+        if self.corpus.sequences is not None:
+            return f"the sequences {self.name}"
+        if self.corpus.labelled is not None:
+            return labelled_place(self.corpus.labelled, self.files)
+        if self.corpus.sides is None:
+            return f"the grammar's {language}"
+        side = self.corpus.sides[language]
+        return describe(self.files[side.download], side.member)
+
+    def pairs(self) -> Iterator[tuple[bytes, bytes]]:
+        """Every pair in order, as it stands in the files.
+
+        Raises:
+            DataError: the corpus is empty, its two sides differ in length, or their length is not
+                the declared one; a file cannot be read, or a label is not a known one.
+        """
+        stream = self._stream()
+        if self.labels is not None:
+            stream = known_labels(stream, self.labels, self.place(self.languages[1]))
+        count = 0
+        for pair in stream:
+            count += 1
+            yield pair
+        if count == 0:
+            places = " and ".join(dict.fromkeys(map(self.place, self.languages)))
+            raise DataError(f"corpus {self.name}: no line in {places}. Replace the files.")
+        if self.corpus.pairs is not None and count != self.corpus.pairs:
+            raise DataError(
+                f"corpus {self.name}: {count} pairs, but {self.corpus.pairs} are declared. "
+                f"Replace the files, or correct catalogue.corpora.{self.name}.pairs."
+            )
+
+    def _stream(self) -> Iterator[tuple[bytes, bytes]]:
+        if self.leaves is not None:
+            return self._linearized(self.leaves)
+        if self.corpus.labelled is not None:
+            return labelled_sentences(self.corpus.labelled, self.files)
+        return self._made() if self.corpus.sides is None else self._side_by_side(self.corpus.sides)
+
+    def trees(self) -> Iterator[Tree]:
+        """Every tree in order; a parsing task's pairs are made of them.
+
+        Raises:
+            DataError: a file is missing, or holds something else than trees.
+        """
+        if self.corpus.treebank is not None:
+            yield from treebank_trees(self.name, self.corpus.treebank, self.files)
+            return
+        from aiayn.data.corpora.grammar import sentences
+
+        assert self.corpus.grammar is not None
+        for (line,) in sentences(self.corpus.grammar, ("tree",)):
+            yield read_tree(line, self.place("tree"))
+
+    def _linearized(self, leaves: Leaves) -> Iterator[tuple[bytes, bytes]]:
+        for tree in self.trees():
+            yield " ".join(tree.words).encode(), linearize(tree, leaves).encode()
+
+    def _made(self) -> Iterator[tuple[bytes, bytes]]:
+        if self.corpus.sequences is not None:
+            for sequence in sequences(self.corpus.sequences):
+                yield sequence.encode(), sequence.encode()
+            return
+        from aiayn.data.corpora.grammar import sentences  # real corpora need no lexicon
+
+        assert self.corpus.grammar is not None
+        for source, target in sentences(self.corpus.grammar, self.languages):
+            yield source.encode(), target.encode()
+
+    def _side_by_side(self, sides: Mapping[str, Side]) -> Iterator[tuple[bytes, bytes]]:
+        sources, targets = (
+            lines(self.files[sides[language].download], sides[language].member)
+            for language in self.languages
+        )
+        for paired, (source, target) in enumerate(zip_longest(sources, targets)):
+            if source is None or target is None:
+                longer = paired + 1 + sum(1 for _ in chain(sources, targets))
+                raise DataError(self._unequal(paired, longer, source_is_longer=target is None))
+            yield source, target
+
+    def _unequal(self, shorter: int, longer: int, *, source_is_longer: bool) -> str:
+        counts = (longer, shorter) if source_is_longer else (shorter, longer)
+        of_each = " but ".join(
+            f"{count} lines in {self.place(language)}"
+            for count, language in zip(counts, self.languages, strict=True)
+        )
+        return f"corpus {self.name}: {of_each}. Line n of one must be line n of the other."

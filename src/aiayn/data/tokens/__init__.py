@@ -1,0 +1,1 @@
+"""Sentences as arrays of piece ids."""

@@ -1,0 +1,105 @@
+"""A split's sentence pairs as piece ids, mapped into memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from aiayn.errors import DataError
+from aiayn.results import places, tokens
+from aiayn.results.places import SIDES
+
+Ids = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
+Lengths = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One language of a split.
+
+    ids: every sentence's pieces and its END, one sentence after the other, uint16 or uint32.
+    offsets: (sentences + 1,) int64; sentence i is ids[offsets[i] : offsets[i + 1]].
+    """
+
+    ids: Ids
+    offsets: Lengths
+
+    @property
+    def lengths(self) -> Lengths:
+        """Pieces of each sentence, END counted: (sentences,) int64."""
+        return np.diff(self.offsets)
+
+    def sentence(self, i: int) -> Ids:
+        """Ids of sentence `i`, END included."""
+        return self.ids[self.offsets[i] : self.offsets[i + 1]]
+
+
+@dataclass(frozen=True)
+class TokenArrays:
+    """The pairs of a split; `vocabulary` is the number of pieces, above every id."""
+
+    source: Side
+    target: Side
+    vocabulary: int
+
+    @classmethod
+    def open(cls, folder: Path, split: str) -> TokenArrays:
+        """The split (train or dev) of a folder that `encode_task` wrote.
+
+        Raises:
+            DataError: a file is missing or damaged, or files do not belong together.
+        """
+        vocabulary = tokens.read(places.manifest(folder)).vocabulary
+        source, target = (_open_side(folder, split, side) for side in SIDES)
+        if len(source.offsets) != len(target.offsets):
+            raise _damaged(
+                folder / split,
+                f"{len(source.offsets) - 1} source and {len(target.offsets) - 1} target sentences",
+            )
+        return cls(source, target, vocabulary)
+
+    def __len__(self) -> int:
+        return len(self.source.offsets) - 1
+
+    @property
+    def lengths(self) -> tuple[Lengths, Lengths]:
+        """Pieces of each source and each target sentence, END counted."""
+        return self.source.lengths, self.target.lengths
+
+    def pair(self, i: int) -> tuple[Ids, Ids]:
+        """Source and target ids of pair `i`, END included."""
+        return self.source.sentence(i), self.target.sentence(i)
+
+
+def _open_side(folder: Path, split: str, side: str) -> Side:
+    ids = _open_array(places.ids(folder, split, side), "uint16", "uint32")
+    offsets = _open_array(places.offsets(folder, split, side), "int64")
+    if (
+        not len(offsets)
+        or offsets[0] != 0
+        or offsets[-1] != len(ids)
+        or (np.diff(offsets) < 1).any()
+    ):
+        raise _damaged(places.offsets(folder, split, side), f"it does not divide {len(ids)} ids")
+    return Side(ids, offsets)
+
+
+def _open_array(path: Path, *types: str) -> np.ndarray[Any, Any]:
+    try:
+        # asarray: the same mapped memory, without numpy.memmap's slow indexing
+        array = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: not there. Make it: dvc repro encode") from error
+    except (ValueError, EOFError) as error:
+        raise _damaged(path, "not a whole .npy file") from error
+    if array.ndim != 1 or array.dtype.name not in types:
+        raise _damaged(path, f"{array.ndim} dimensions of {array.dtype.name}")
+    return array
+
+
+def _damaged(path: Path, what: str) -> DataError:
+    return DataError(f"{path}: damaged ({what}). Make it again: dvc repro -f encode")

@@ -1,0 +1,97 @@
+"""Treebank files into trees, prepared as parsers are trained and scored on.
+
+Traces (-NONE-) go, then constituents left without a word; function tags and indices behind a label
+(NP-SBJ-1, NP=2) go. Unary chains, words and parts of speech stay as the treebank has them.
+Source: the usual preparation of the Penn Treebank (Collins 1999), behind every figure of table 4.
+
+NLTK reads the same (tests/data/trees/test_reading.py), but imports scipy and scikit-learn to do so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from aiayn.data.trees.tree import TOP, Bracket, Tree
+from aiayn.errors import DataError
+
+TRACE = "-NONE-"
+TOPS = frozenset({"", TOP, "ROOT", "S1"})  # what treebanks and parsers call the outermost bracket
+TOKEN = re.compile(r"[()]|[^\s()]+")
+FUNCTION = re.compile(r"(?<=.)[-=].*")  # the first character stays: -LRB- is a label
+
+
+def read_trees(lines: Iterable[str], place: str) -> Iterator[Tree]:
+    """Every tree of a file; a tree may take many lines, and a line may hold many trees.
+
+    A tree without a word, such as the (()) that parsers write for a failure, comes as a tree of no
+    words, so that whoever reads can count it.
+
+    Args:
+        place: how messages name the file.
+    Raises:
+        DataError: the brackets do not balance, or words stand where a bracket must; with the line.
+    """
+    tokens: list[str] = []
+    depth = begun = 0
+    for number, line in enumerate(lines, start=1):
+        for token in TOKEN.findall(line):
+            if not tokens:
+                begun = number
+            tokens.append(token)
+            depth += (token == "(") - (token == ")")
+            if depth < 0:
+                raise DataError(f"{place}, line {number}: a bracket is closed that was not opened.")
+            if depth == 0:
+                yield _prepared(tokens, f"{place}, line {begun}")
+                tokens = []
+    if tokens:
+        raise DataError(
+            f"{place}, line {begun}: {depth} brackets of this tree are never closed. Mend the file."
+        )
+
+
+def read_tree(text: str, place: str) -> Tree:
+    """The one tree of a line. Raises DataError as `read_trees`, and if there is not just one."""
+    trees = list(read_trees([text], place))
+    if len(trees) != 1:
+        raise DataError(f"{place}: {len(trees)} trees where one must be.")
+    return trees[0]
+
+
+def _prepared(tokens: Sequence[str], place: str) -> Tree:
+    """The tree of balanced tokens, or of one token outside of any bracket."""
+    if tokens[0] != "(":
+        raise DataError(f"{place}: not a bracketed tree but {tokens[0]!r}. Mend the file.")
+    words: list[str] = []
+    tags: list[str] = []
+    brackets: list[tuple[str, int, int]] = []
+    not_closed: list[int | None] = []  # their numbers in `brackets`; None is the sentence's own
+    at = 0
+    while at < len(tokens):
+        if tokens[at] == ")":
+            closed = not_closed.pop()
+            if closed is not None:
+                brackets[closed] = (*brackets[closed][:2], len(words))
+            at += 1
+            continue
+        if tokens[at] != "(":
+            raise DataError(
+                f"{place}: the word {tokens[at]!r} has no part of speech. Mend the file."
+            )
+        label = "" if tokens[at + 1] in "()" else tokens[at + 1]
+        inside = at + 2 if label else at + 1
+        if label and tokens[inside] not in "()" and tokens[inside + 1] == ")":
+            if label != TRACE:
+                tags.append(label)
+                words.append(tokens[inside])
+            at = inside + 2
+            continue
+        if at == 0 and label in TOPS:
+            not_closed.append(None)
+        else:
+            not_closed.append(len(brackets))
+            brackets.append((FUNCTION.sub("", label), len(words), len(words)))
+        at = inside
+    kept = (Bracket(*bracket) for bracket in brackets if bracket[1] < bracket[2])
+    return Tree(tuple(words), tuple(tags), tuple(kept))

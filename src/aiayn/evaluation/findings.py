@@ -1,0 +1,134 @@
+"""The paper's statements, a family of tests of their own, over our models and over the ways in
+which these decode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+
+from aiayn.config import Config
+from aiayn.evaluation.bleu import text_bleu
+from aiayn.evaluation.contrasts import (
+    DECIMALS,
+    Question,
+    Samples,
+    between_models,
+    decided,
+    different,
+)
+from aiayn.evaluation.references import read_hypotheses, read_references
+from aiayn.evaluation.significance import paired
+from aiayn.paper.findings import STATEMENTS, Statement
+from aiayn.results import places
+from aiayn.results.comparison import Finding, Verdict, Ways
+
+
+def bleu_by_way(config: Config, root: Path = Path()) -> dict[str, Ways]:
+    """BLEU of dev by way of decoding, of every run that has left all of these hypotheses.
+
+    Raises:
+        DataError, ScoreError: references or hypotheses are missing or damaged.
+    """
+    found: dict[str, Ways] = {}
+    for name, run in config.runs.items():
+        folder = root / places.outputs(name)
+        paths = {way: places.dev_hypotheses(folder, way) for way in places.WAYS}
+        if not all(path.exists() for path in paths.values()):
+            continue
+        references = read_references(root / places.text(run.task), places.DEV)
+        metric = text_bleu(references.form)
+        bleu = {}
+        for way, path in paths.items():
+            hypotheses = read_hypotheses(path, references)
+            score = metric.corpus_score(hypotheses, [references.sentences]).score
+            bleu[way] = round(score, DECIMALS)
+        found[name] = Ways(**bleu)
+    return found
+
+
+def over_seeds(config: Config, ways: Mapping[str, Ways]) -> list[list[Ways]]:
+    """Of each model of a task, that of its runs by seed; of two that do the same, the first."""
+    found: dict[tuple[str, str], dict[int, Ways]] = {}
+    for name, bleu in ways.items():
+        run = config.run(name)
+        found.setdefault((run.task, run.model), {}).setdefault(run.seed, bleu)
+    return [list(seeds.values()) for seeds in found.values()]
+
+
+def judge_findings(
+    samples: Mapping[str, Samples],
+    base: str,
+    ways: Sequence[Sequence[Ways]],
+    looks: int | None = None,
+) -> dict[str, Finding]:
+    """Every statement: whether it holds here.
+
+    Args:
+        samples: "bleu" and "perplexity" over the seeds, by model.
+        base: which of the models stands for the paper's base.
+        ways: as of `over_seeds`; each run is compared with itself.
+        looks: as of config.Variations.
+    """
+    tests = [
+        test
+        for key, statement in STATEMENTS.items()
+        for test in _tests(key, statement, samples, base, ways)
+    ]
+    found = decided(tests, looks)
+    findings: dict[str, Finding] = {}
+    for key, statement in STATEMENTS.items():
+        effect, outcome = found.get((statement.measure, key), (None, "undecided"))
+        verdict: Verdict = "not run at this scale"
+        if _is_run(statement, samples, base, ways):
+            verdict = "undecided"
+            if outcome != "undecided":
+                verdict = "holds" if outcome == statement.claim else "does not hold"
+        findings[key] = Finding(verdict=verdict, effect=effect)
+    return findings
+
+
+def _tests(
+    key: str,
+    statement: Statement,
+    samples: Mapping[str, Samples],
+    base: str,
+    ways: Sequence[Sequence[Ways]],
+) -> Iterator[Question]:
+    if not _is_run(statement, samples, base, ways):
+        return
+    if statement.over == "models":
+        yield from between_models(
+            key, statement.measure, _ours(statement, base), samples[statement.measure], base,
+            equality=statement.claim == "equal",
+        )  # fmt: skip
+    elif found := paired(_gains(statement.rows, ways)):
+        yield different(key, statement.measure, found)
+
+
+def _gains(weights: Mapping[str, float], ways: Sequence[Sequence[Ways]]) -> list[float]:
+    """What each model of a task gains, the mean of its seeds: more seeds of one say nothing of the
+    others. Where there is one alone, what each of its seeds does.
+    """
+    gains = [
+        [sum(weight * getattr(bleu, way) for way, weight in weights.items()) for bleu in seeds]
+        for seeds in ways
+    ]
+    compared = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
+    return [round(gain, DECIMALS) for gain in compared]  # or equal ones would part by rounding
+
+
+def _is_run(
+    statement: Statement,
+    samples: Mapping[str, Samples],
+    base: str,
+    ways: Sequence[Sequence[Ways]],
+) -> bool:
+    if statement.over == "ways":
+        return bool(ways)
+    return _ours(statement, base).keys() <= samples["bleu"].keys()
+
+
+def _ours(statement: Statement, base: str) -> dict[str, float]:
+    """Weights by our models: the paper's base is whichever the table varies."""
+    return {base if row == "base" else row: weight for row, weight in statement.rows.items()}

@@ -1,1 +1,0 @@
-"""The layers that table 1 compares self-attention with (section 4)."""

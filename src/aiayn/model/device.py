@@ -1,0 +1,172 @@
+"""Where the model computes and in which number format; asked for once, before any tensor."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+
+from aiayn.errors import TrainingError
+from aiayn.results.host import cpu_name
+
+# glibc's mallopt keys: never give large blocks back to the system, or every activation pays for
+# fresh zeroed pages again (a seventh of a step's time where this was measured). What lies between
+# blocks still in use is given back now and then: Device.give_back_memory.
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+# oneDNN keeps a kernel with its buffers, a third of a MB, for each shape of a product that it has
+# met, 1024 by default; to make one again costs little (docs/decisions/cpu-speed.md)
+ONEDNN_KERNELS, KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
+EPS_FLOAT32 = 1.2e-7
+ONEDNN_FROM_WIDTH = 128
+CUBLAS_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
+FIXED_WORKSPACES = (":4096:8", ":16:8")  # with which cuBLAS adds up in a fixed order
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device and the format of its matrix products; weights are float32 in either.
+
+    `rounds_products`: asked for float32 products, it computes them in bfloat16 and adds up in
+    float32, as CPUs with AMX do. So nothing need be cast.
+    """
+
+    device: torch.device
+    precision: str
+    rounds_products: bool = False
+
+    @property
+    def gpu_name(self) -> str | None:
+        """The model of the GPU, if it is one."""
+        is_gpu = self.device.type == "cuda"
+        return torch.cuda.get_device_name(self.device) if is_gpu else None
+
+    @property
+    def kernels(self) -> str:
+        """The model of what computes and, of a CPU, the instructions that torch uses of it: another
+        one's kernels may add up in another order.
+        """
+        return self.gpu_name or f"{cpu_name()}, {torch.backends.cpu.get_cpu_capability()}"
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """Matrix products in bfloat16 where that is the precision, else nothing."""
+        if self.precision == "bfloat16" and not self.rounds_products:
+            return torch.autocast(self.device.type, torch.bfloat16)
+        return nullcontext()
+
+    def give_back_memory(self) -> None:
+        """Return to the system what has been freed. It takes milliseconds, and the next steps pay
+        for their pages again; without it, batches of many shapes leave ever more holes.
+        """
+        libc = _glibc()
+        if libc is not None and self.device.type == "cpu":
+            libc.malloc_trim(0)
+
+    def synchronize(self) -> None:
+        """Wait for the work that was queued: what a clock should see."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+
+def dtype_of_products(weight: torch.Tensor) -> torch.dtype:
+    """The format that matrix products with `weight` have at this place in the program: that of
+    autocast where it is on, else the weight's own.
+    """
+    device = weight.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
+
+
+def is_fused_attention_quick() -> bool:
+    """Whether a CPU, set up as it is, computes torch's fused attention quickly."""
+    found: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
+    return found  # despite its name, the CPU's kernel heeds it too
+
+
+def open_device(
+    device: str, precision: str, *, d_model: int, threads: int | None = None, local_rank: int = 0
+) -> Device:
+    """Choose and set up the device.
+
+    Args:
+        device: auto (a GPU where there is one), cpu or cuda.
+        precision: auto (bfloat16 on a GPU, float32 on a CPU), float32 or bfloat16.
+        d_model: width of the model that will run: it decides what computes a CPU's products.
+        threads: of this process, on a CPU; None leaves them to torch.
+        local_rank: which GPU of this machine.
+    Raises:
+        TrainingError: a GPU was asked for and there is none, or the environment forbids it to
+            compute the same bits twice.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise TrainingError(
+            "params.yaml: machine.device is cuda, but torch sees no GPU here. "
+            "Set it to auto or cpu, or install a CUDA build of torch."
+        )
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if precision == "auto":
+        precision = "bfloat16" if device == "cuda" else "float32"
+    # the same as use_deterministic_algorithms, which would import the compiler: 1.5 s. As an error,
+    # not a warning: only then do the kernels of attention take their deterministic backward pass
+    torch.set_deterministic_debug_mode("error")
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    if device == "cpu":
+        if threads is not None:
+            torch.set_num_threads(threads)
+        rounds = _set_up_cpu(d_model, precision)
+        return Device(torch.device("cpu"), precision, rounds)
+    _set_up_cuda()
+    place = torch.device("cuda", local_rank)
+    torch.cuda.set_device(place)
+    return Device(place, precision)
+
+
+def _set_up_cuda() -> None:
+    # read by cuBLAS when it starts, which is at the first product
+    workspace = os.environ.setdefault(CUBLAS_WORKSPACE, FIXED_WORKSPACES[0])
+    if workspace not in FIXED_WORKSPACES:
+        raise TrainingError(
+            f"{CUBLAS_WORKSPACE} is {workspace!r}, with which sums on a GPU have no fixed order. "
+            f"Unset it, or write {' or '.join(FIXED_WORKSPACES)}."
+        )
+    torch.backends.cuda.enable_cudnn_sdp(False)  # has no deterministic backward pass
+
+
+def _set_up_cpu(d_model: int, precision: str) -> bool:
+    """Whether float32 products are now computed in bfloat16."""
+    libc = _glibc()
+    if libc is not None:
+        libc.mallopt(M_MMAP_MAX, 0)
+        libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+    os.environ.setdefault(ONEDNN_KERNELS, KERNELS)  # read at the first product
+    # "medium" sends float32 products to oneDNN, which computes them faster than the default (MKL)
+    # on CPUs not made by Intel, but takes longer to begin. On a CPU with AMX it computes them in
+    # bfloat16: wanted for that precision, where it is faster than casting, and for no other.
+    wants_bfloat16 = precision == "bfloat16"
+    is_wide = d_model >= ONEDNN_FROM_WIDTH
+    torch.set_float32_matmul_precision("medium" if wants_bfloat16 or is_wide else "highest")
+    rounds = _relative_error_of_products() > 16 * EPS_FLOAT32
+    if rounds and not wants_bfloat16:
+        torch.set_float32_matmul_precision("highest")
+    # the fused attention kernel's many small products are slow through oneDNN, and so is its
+    # backward pass in bfloat16; plain ones are not
+    is_default = torch.get_float32_matmul_precision() == "highest"
+    torch.backends.cuda.enable_flash_sdp(is_default)
+    return rounds and wants_bfloat16
+
+
+@cache
+def _glibc() -> ctypes.CDLL | None:
+    """The C library of this process, if it is the GNU one."""
+    return ctypes.CDLL(None) if platform.libc_ver()[0] == "glibc" else None
+
+
+def _relative_error_of_products() -> float:
+    generator = torch.Generator().manual_seed(0)
+    a, b = (torch.randn(256, 256, generator=generator) for _ in range(2))
+    exact = a.double() @ b.double()
+    return float((((a @ b) - exact).norm() / exact.norm()).item())

@@ -1,0 +1,115 @@
+"""What may differ between two identical runs: when, where, how fast, with which versions.
+
+Nothing here is a result, and no result reads it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aiayn.errors import DataError
+from aiayn.files import write_atomically
+from aiayn.results.host import Host
+from aiayn.results.json_files import plain, read_json, shaped
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainCircumstances(Host):
+    """Of a training. Seconds include those of earlier, interrupted starts; tokens are real target
+    pieces, validation left out; times are ISO 8601, in UTC. `peak_rss_bytes` is the most memory
+    that the first process held since the last start, a GPU's left out; old records lack it."""
+
+    fingerprint: str
+    seconds: float
+    validation_seconds: float
+    tokens_per_second: int
+    starts: int
+    started: str
+    ended: str
+    processes: int
+    threads: int
+    precision: str
+    matmul: str
+    padding_share: float
+    parameters: int
+    peak_rss_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodeCircumstances:
+    """Of the decoding of all of a run's splits."""
+
+    sentences: int
+    seconds: float
+    sentences_per_second: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerTimes:
+    """A layer on one sentence of n positions: best seconds and peak bytes, of the forward pass and
+    of forward and backward together."""
+
+    n: int
+    forward_seconds: float
+    forward_bytes: int
+    training_seconds: float
+    training_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileCircumstances(Host):
+    """Of table 1's layers at width d, by layer type and length (n32...)."""
+
+    seconds: float
+    threads: int
+    d: int
+    layers: Mapping[str, Mapping[str, LayerTimes]]
+
+
+def write(
+    path: Path, record: TrainCircumstances | DecodeCircumstances | ProfileCircumstances
+) -> None:
+    """Write a record of circumstances."""
+    write_atomically(path, json.dumps(plain(record), indent=2, sort_keys=True) + "\n")
+
+
+def read_train(path: Path) -> TrainCircumstances:
+    """Those of a training. Raises DataError: the file is missing, or is something else."""
+    return shaped(TrainCircumstances, read_json(path, _complaint), path, _complaint)
+
+
+def read_decode(path: Path) -> DecodeCircumstances:
+    """Those of a decoding. Raises DataError: the file is missing, or is something else."""
+    return shaped(DecodeCircumstances, read_json(path, _complaint), path, _complaint)
+
+
+def read_profile(path: Path) -> ProfileCircumstances:
+    """Those of table 1's layers. Raises DataError: the file is missing, or is something else."""
+    return shaped(ProfileCircumstances, read_json(path, _complaint), path, _complaint)
+
+
+def facts(record: TrainCircumstances | DecodeCircumstances) -> Mapping[str, str]:
+    """As text by dotted name, in the order of the file."""
+    return _flat(plain(record))
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in sorted(data.items()):
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value if isinstance(value, str) else json.dumps(value)
+    return flat
+
+
+def _complaint(path: Path, what: str) -> DataError:
+    run, _, stage = path.stem.rpartition(".")
+    target = f"{stage}@{run}" if run else path.stem
+    return DataError(f"{path}: {what} Make it again: dvc repro -f {target}.")

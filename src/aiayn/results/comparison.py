@@ -1,0 +1,160 @@
+"""Each variation of table 3 beside the model that it varies: comparisons/table_3.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from aiayn.errors import ScoreError
+from aiayn.files import write_atomically
+from aiayn.results.json_files import placed, plain, read_json, shaped
+from aiayn.results.scores import TestSet
+
+FORMAT = 2
+
+Direction = Literal["higher", "lower", "equal"]
+Outcome = Literal["higher", "lower", "equal", "undecided"]
+Verdict = Literal["holds", "does not hold", "undecided", "not run at this scale"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """A variation's measure beside the base's, over seeds.
+
+    `value` is a difference in BLEU, or a ratio of perplexities; `low` and `high` bound its 95 %
+    confidence interval. `p_value` is that of the test, `corrected` the same for the number of
+    tests in the table (Holm) and of looks at them. `source` is where it stands: FILE:KEY.KEY.
+    """
+
+    value: float
+    low: float
+    high: float
+    p_value: float
+    corrected: float
+    source: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A measure over a model's seeds: the mean, and the standard deviation of several.
+
+    `effect` is None for the base, and where its seeds tell no spread. `claim` is what the paper
+    says of the variation, None where it gives no direction; `outcome` is what ours says, beyond
+    the noise of the seed. `source` is where it stands: FILE:KEY.KEY.
+    """
+
+    mean: float
+    sd: float | None = None
+    effect: Effect | None = None
+    claim: Direction | None = None
+    outcome: Outcome = "undecided"
+    source: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentences:
+    """BLEU less the base's, and sacreBLEU's paired bootstrap test: how likely a difference as large
+    comes from the choice of sentences alone. It knows nothing of the noise of the seed."""
+
+    difference: float
+    p_value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seed:
+    """A run of a variation; `sentences` is None for the base's."""
+
+    run: str
+    perplexity: float
+    bleu: float
+    sentences: Sentences | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variation:
+    """A model that learned the task of table 3: dev perplexity and BLEU, and its runs by seed."""
+
+    perplexity: Measure
+    bleu: Measure
+    seeds: Mapping[str, Seed]
+
+    @property
+    def run(self) -> str:
+        """The first of its runs."""
+        return next(iter(self.seeds.values())).run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A statement of the paper, tested: `effect` as in aiayn.paper.findings, over our models.
+
+    It is None where a row was not run, or where the seeds, or the runs, tell no spread.
+    """
+
+    verdict: Verdict
+    effect: Effect | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """BLEU of dev, as one run decoded it in each of places.WAYS."""
+
+    last: float
+    averaged: float
+    greedy: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """All variations by model, the one that they vary, `base`, among them; and what they say of
+    the paper's statements (aiayn.paper.findings), by key.
+
+    `ways` has the runs that were decoded in all of them. `split` names the sentences that were
+    scored; `signature` is sacreBLEU's.
+    """
+
+    task: str
+    base: str
+    split: str
+    test_set: TestSet
+    signature: str
+    models: Mapping[str, Variation]
+    ways: Mapping[str, Ways]
+    findings: Mapping[str, Finding]
+
+    @property
+    def hindrance(self) -> str:
+        """Why a variation without an effect has none, in words."""
+        if len(self.models[self.base].seeds) < 2:
+            return "one seed of the base"
+        return "no spread over the base's seeds"
+
+    @property
+    def hindrance_of_ways(self) -> str:
+        """The same of a statement on decoding."""
+        return "one run" if len(self.ways) < 2 else "the same in all runs"
+
+
+def write(path: Path, comparison: Comparison) -> None:
+    """Write the variations beside their base."""
+    text = json.dumps(plain(comparison), indent=2, ensure_ascii=False) + "\n"
+    write_atomically(path, text)
+
+
+def read(path: Path) -> Comparison:
+    """The variations beside their base.
+
+    Raises:
+        ScoreError: the file is missing, or is not a comparison.
+    """
+    comparison = shaped(Comparison, read_json(path, _complaint), path, _complaint)
+    if comparison.base not in comparison.models:
+        raise _complaint(path, f"models.{comparison.base}, the base, is missing.")
+    return placed(comparison, f"{path.name}:")
+
+
+def _complaint(path: Path, what: str) -> ScoreError:
+    return ScoreError(f"{path}: {what} Make it again: dvc repro -f compare.")

@@ -1,0 +1,51 @@
+"""What a run takes sentences to be: a label and its probability, a line for each sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiayn.errors import DataError
+from aiayn.results.text import read_lines
+
+FORMAT = 1
+DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The likeliest label, and how likely the run takes it to be: at least 1 / labels."""
+
+    label: str
+    probability: float
+
+
+def lines(guesses: Iterable[Guess]) -> list[str]:
+    """As they stand in the file: label and probability, a tab between."""
+    return [f"{guess.label}\t{guess.probability:.{DECIMALS}f}" for guess in guesses]
+
+
+def read(path: Path, labels: Collection[str]) -> tuple[Guess, ...]:
+    """The lines of a file of hypotheses.
+
+    Args:
+        labels: all that there may be.
+    Raises:
+        DataError: the file is missing, or a line is no label with a probability.
+    """
+    return tuple(_guess(line, n, path, labels) for n, line in enumerate(read_lines(path), start=1))
+
+
+def _guess(line: str, number: int, path: Path, labels: Collection[str]) -> Guess:
+    label, _, text = line.partition("\t")
+    try:
+        probability = float(text)
+    except ValueError:
+        probability = -1.0
+    if label not in labels or not 0 <= probability <= 1:
+        raise DataError(
+            f"{path}: line {number} is {line[:60]!r}, not a label and its probability. "
+            f"Make it again: dvc repro -f decode@{path.parent.name}."
+        )
+    return Guess(label, probability)

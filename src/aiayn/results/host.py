@@ -1,0 +1,77 @@
+"""The machine at hand: what stands in every record of circumstances."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiayn.results import places
+
+VERSIONS = ("torch", "numpy", "safetensors", "sentencepiece")
+UNKNOWN_COMMIT = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """Host, device and versions; the commit, as `commit` tells it."""
+
+    host: str
+    device: str
+    python: str
+    versions: Mapping[str, str]
+    commit: str
+
+
+def this_host(device: str, gpu: str | None = None) -> Host:
+    """The machine that this process runs on.
+
+    Args:
+        device: what computes there: cpu or cuda.
+        gpu: its model, if it is one.
+    """
+    from importlib.metadata import version
+
+    return Host(
+        host=socket.gethostname(),
+        device=f"{device}: {gpu or f'{os.cpu_count()} x {cpu_name()}'}",
+        python=platform.python_version(),
+        versions={package: version(package) for package in VERSIONS},
+        commit=commit(),
+    )
+
+
+def commit(root: Path = Path()) -> str:
+    """The commit of the working tree at `root`, where git can tell; with -dirty where code, conf/
+    or documents differ from it. What the graph itself writes there is no difference.
+    """
+    others = [".", *(f":(exclude){path}" for path in places.WRITTEN)]
+    try:
+        name = _git(root, "rev-parse", "HEAD")
+        changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", *others)
+    except (OSError, subprocess.SubprocessError):
+        return UNKNOWN_COMMIT
+    return f"{name}-dirty" if changed else name
+
+
+def _git(root: Path, *arguments: str) -> str:
+    # without locks: trainings that begin together ask at the same time
+    command = ["git", "--no-optional-locks", *arguments]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=10, check=True)
+    return done.stdout.strip()
+
+
+def cpu_name() -> str:
+    """The model of this machine's processor."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as file:
+            names = [
+                line.partition(":")[2].strip() for line in file if line.startswith("model name")
+            ]
+    except OSError:
+        names = []
+    return names[0] if names else platform.machine()

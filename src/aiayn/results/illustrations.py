@@ -1,0 +1,127 @@
+"""The data of the figures that explain the model: tables as CSV, and attention maps."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aiayn.errors import DataError
+from aiayn.files import write_atomically
+from aiayn.results.json_files import plain, read_bytes, read_json, shaped
+from aiayn.typed import nearest
+
+FORMAT = 1
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "positions": ("position", "channel", "value"),
+    "similarity": ("position", "other", "similarity"),
+    "subsequent_mask": ("position", "other", "may_attend"),
+    "learning_rates": ("d_model", "warmup_steps", "step", "learning_rate"),
+    "smoothed_targets": ("eps_ls", "piece", "probability"),
+    "smoothing_penalty": ("eps_ls", "confidence", "loss"),
+    "heads": ("attention", "layer", "head", "distance", "entropy"),
+}
+"""Of each table; what they mean stands where they are computed (illustrations/)."""
+
+KINDS = ("encoder", "decoder", "cross")
+"""Self-attention in the encoder, in the decoder, and the decoder's to the encoder's output."""
+
+Matrix = Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionMaps:
+    """Who attends to whom in one sentence and its translation by a run.
+
+    `source` and `target` are pieces, the target's first being the start symbol; `maps` go by kind.
+    """
+
+    run: str
+    task: str
+    sentence: str
+    translation: str
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    maps: Mapping[str, Any]
+
+    def queries(self, kind: str) -> Sequence[str]:
+        """The pieces that attend."""
+        return self.source if kind == "encoder" else self.target
+
+    def keys(self, kind: str) -> Sequence[str]:
+        """The pieces that are attended to."""
+        return self.target if kind == "decoder" else self.source
+
+    def layers(self, kind: str) -> Sequence[Sequence[Matrix]]:
+        """Weights by layer, head, query and key."""
+        layers: Sequence[Sequence[Matrix]] = self.maps[kind]
+        return layers
+
+
+def write_table(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
+    """Write the lines of the table that `path` is named after."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS[path.stem], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    write_atomically(path, text.getvalue())
+
+
+def read_table(path: Path) -> tuple[Mapping[str, str], ...]:
+    """The lines of the table that `path` is named after, as text by column.
+
+    Raises:
+        DataError: the file is missing, a column is missing or unknown, or a line is cut short.
+    """
+    try:
+        text = read_bytes(path, _complaint).decode()
+        heads, *lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+    except (ValueError, csv.Error) as error:
+        raise _complaint(path, f"not CSV ({error}).") from error
+    columns = COLUMNS[path.stem]
+    for head in heads:
+        if head not in columns:
+            raise _complaint(path, f"{head!r} is not a column.{nearest(head, columns)}")
+    for column in columns:
+        if column not in heads:
+            raise _complaint(path, f"the column {column} is missing.")
+    for number, line in enumerate(lines, start=2):
+        if len(line) != len(heads):
+            raise _complaint(path, f"line {number} has {len(line)} cells, not {len(heads)}.")
+    return tuple(dict(zip(heads, line, strict=True)) for line in lines)
+
+
+def write_attention(path: Path, maps: AttentionMaps) -> None:
+    """Write the attention maps of a sentence."""
+    write_atomically(path, json.dumps(plain(maps), ensure_ascii=False) + "\n")
+
+
+def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
+    """The attention maps of a sentence.
+
+    Args:
+        kinds: that there must be: all, or of a model without a decoder its encoder's.
+
+    Raises:
+        DataError: the file is missing, or is not attention maps; or weights are not as many as
+            pieces.
+    """
+    found = shaped(AttentionMaps, read_json(path, _complaint), path, _complaint)
+    for kind in kinds:
+        if kind not in found.maps:
+            raise _complaint(path, f"maps.{kind} is missing.")
+        queries, keys = found.queries(kind), found.keys(kind)
+        for layer in found.maps[kind]:
+            for head in layer:
+                if len(head) != len(queries) or {len(row) for row in head} != {len(keys)}:
+                    raise _complaint(path, f"maps.{kind}: not a weight for each pair of pieces.")
+    return found
+
+
+def _complaint(path: Path, what: str) -> DataError:
+    return DataError(f"{path}: {what} Make it again: dvc repro -f illustrate.")

@@ -1,1 +1,0 @@
-"""Text as arrays of piece ids, and the batches drawn from them."""

@@ -1,0 +1,39 @@
+"""What may differ between two identical trainings: when, where, how fast, with which versions."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from datetime import UTC, datetime, timedelta
+
+import torch
+
+from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results.host import this_host
+from aiayn.training.loop import Outcome
+from aiayn.training.trainer import Trainer
+
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # in which the system tells it, bytes
+
+
+def circumstances(trainer: Trainer, outcome: Outcome) -> TrainCircumstances:
+    """Of a training that has just ended; seconds include those of earlier, interrupted starts."""
+    device = trainer.device
+    now = datetime.now(UTC)
+    return TrainCircumstances(
+        **vars(this_host(device.device.type, device.gpu_name)),
+        fingerprint=trainer.fingerprint,
+        seconds=round(outcome.seconds, 2),
+        validation_seconds=round(outcome.validation_seconds, 2),
+        tokens_per_second=round(trainer.tokens / (outcome.seconds - outcome.validation_seconds)),
+        starts=outcome.starts,
+        started=(now - timedelta(seconds=outcome.seconds)).isoformat(timespec="seconds"),
+        ended=now.isoformat(timespec="seconds"),
+        processes=trainer.processes.count,
+        threads=torch.get_num_threads(),
+        precision=device.precision,
+        matmul=torch.get_float32_matmul_precision(),
+        padding_share=round(trainer.plan.padding_share, 4),
+        parameters=trainer.flat.values.numel(),
+        peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT,
+    )

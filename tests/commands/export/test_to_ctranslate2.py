@@ -1,0 +1,68 @@
+"""CTranslate2 with our weights computes what we do, and finds the same hypotheses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from tests.commands.export.conftest import PIECES, Drawn
+
+from aiayn.commands.export.heads import of_usual_width
+from aiayn.commands.export.search import EngineSearch
+from aiayn.config import Decoding
+from aiayn.data.tokens.special import END, PAD, START
+from aiayn.decoding.beam import beam_search
+from aiayn.model.device import Device
+
+ctranslate2 = pytest.importorskip("ctranslate2", reason="the extra ctranslate2 is not installed")
+ROWS: tuple[dict[str, object], ...] = (
+    {},
+    {"d_k": 2, "d_v": 3},
+    {"positions": "learned"},
+    {"N": 1, "h": 4, "d_k": 4, "d_v": 4},
+)
+
+
+@pytest.mark.parametrize("columns", ROWS)
+def test_probabilities_are_ours(drawn: Drawn, tmp_path: Path, columns: dict[str, object]) -> None:
+    from aiayn.commands.export import to_ctranslate2
+
+    model, row = drawn(**columns)
+    usual, wide = of_usual_width(model, row, 16)
+    to_ctranslate2.write(usual, wide, PIECES, tmp_path)
+    source, target = torch.randint(4, 40, (4, 9)), torch.randint(4, 40, (4, 7))
+    ends, starts = torch.full((4, 1), END), torch.full((4, 1), START)
+    with torch.no_grad():
+        logits = model(torch.cat((source, ends), 1), torch.cat((starts, target), 1))
+    logits[..., [PAD, START]] = float("-inf")
+    wanted = torch.cat((target, ends), 1)
+    expected = logits.log_softmax(2).gather(2, wanted[..., None])[..., 0]
+    engine = ctranslate2.Translator(str(tmp_path), compute_type="float32")
+    words = [[[PIECES[n] for n in line] for line in side.tolist()] for side in (source, target)]
+    found = [scored.log_probs for scored in engine.score_batch(*words)]
+    torch.testing.assert_close(torch.tensor(found), expected, atol=1e-4, rtol=0)
+
+
+def test_without_a_length_penalty_the_hypotheses_are_ours(drawn: Drawn, tmp_path: Path) -> None:
+    from aiayn.commands.export import to_ctranslate2
+
+    model, row = drawn()
+    with torch.no_grad():
+        # likelier to end
+        last = model.decoder_layers[-1].feed_forward_residual.norm.bias
+        last.add_(0.9 * model.embedding[END])
+    to_ctranslate2.write(model, row, PIECES, tmp_path)
+    sources = [torch.randint(4, 40, (length,)).tolist() for length in 4 * (7, 2, 12, 4, 9, 1)]
+    decoding = Decoding(beam=4, alpha=0.0, extra_length=51)
+    ours = beam_search(
+        model, [[*s, END] for s in sources], decoding, Device(torch.device("cpu"), "float32")
+    )
+    named = [[PIECES[n] for n in source] for source in sources]
+    found = to_ctranslate2.translate(tmp_path, named, EngineSearch(beam=4, alpha=0.0, longest=60))
+    expected = [[PIECES[n] for n in hypothesis.pieces] for hypothesis in ours]
+    # where the limits of length decide, those differ
+    ended = [n for n, pieces in enumerate(expected) if len(pieces) < len(sources[n]) + 51]
+    assert [found[n] for n in ended] == [expected[n] for n in ended]
+    assert len(ended) >= 12
+    assert any(expected[n] for n in ended)

@@ -1,0 +1,102 @@
+"""The table of all reproductions, from what each folder holds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aiayn.commands.publication import overview
+from aiayn.commands.publication.overview import HEADINGS, statements, table
+from aiayn.paper.findings import STATEMENTS
+from aiayn.report.parts.tables import markdown
+from aiayn.results import comparison, places
+from aiayn.results.comparison import Comparison, Effect, Finding, Measure, Variation
+from aiayn.results.scores import TestSet
+
+ROOT = Path(__file__).parents[3]
+RESULT = "en-de.base bleu 25.00 (24.00 to 26.00)"
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    return [
+        dict(zip(HEADINGS, (cell.text for cell in row.cells), strict=True))
+        for row in table(folder).rows
+    ]
+
+
+def test_a_row_for_each(reproduction: Path, tmp_path: Path) -> None:
+    shutil.copytree(reproduction, tmp_path / "another")
+    (tmp_path / "not-one").mkdir()
+    found = rows(tmp_path)
+    assert [row["Reproduction"] for row in found] == ["another", "toy"]
+    assert found[0] == {
+        "Reproduction": "another", "Scale": "toy", "Machine": "cpu: 2 x An Invented Processor",
+        "torch": "2.13.0", "Commit": "4f2a4f2a-dirty", "Runs": "1", "Test sets": RESULT,
+        "Findings": "–",
+    }  # fmt: skip
+
+
+def test_of_many_results_it_has_the_first(
+    reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "SHOWN", 2)
+    path = reproduction / "scores/en-de.base.json"
+    held = json.loads(path.read_text())
+    for name in ("en-de.small", "en-de.tiny"):
+        path.with_name(f"{name}.json").write_text(json.dumps(held | {"run": name}))
+    (row,) = rows(tmp_path)
+    assert row["Test sets"] == f"{RESULT}; {RESULT.replace('base', 'small')}; and 1 more"
+
+
+def test_what_each_says_of_the_statements(reproduction: Path, tmp_path: Path) -> None:
+    """One that tests some has a column; what it does not test is empty there."""
+    for name in ("compared", "tests_nothing"):
+        shutil.copytree(reproduction, tmp_path / name)
+    lower = Effect(value=-1.26, low=-2.0, high=-0.5, p_value=0.01, corrected=0.04)
+    not_run = Finding(verdict="not run at this scale")
+    findings = {
+        "one_head": not_run,
+        "many_heads": Finding(verdict="holds", effect=lower),
+        "smoothing_perplexity": Finding(verdict="does not hold", effect=replace(lower, value=0.9)),
+        "search": Finding(verdict="undecided"),
+    }
+    compare(tmp_path / "compared", findings)
+    compare(tmp_path / "tests_nothing", {"one_head": not_run})
+    found = statements(tmp_path)
+    assert found.headings == ("Statement", "Claimed", "compared")
+    cells = [tuple(cell.text for cell in row.cells) for row in found.rows]
+    by_text = {text: (claimed, here) for text, claimed, here in cells}
+    expected = {
+        "one_head": ("BLEU lower", ""),
+        "many_heads": ("BLEU lower", "−1.26, holds"),
+        "smoothing_perplexity": ("perplexity higher", "×0.90, does not hold"),
+        "search": ("BLEU higher", "undecided"),
+        "big": ("BLEU higher", ""),
+    }
+    for key, told in expected.items():
+        assert by_text[STATEMENTS[key].text] == told
+    assert len(by_text) == len(STATEMENTS)
+
+
+def compare(folder: Path, findings: dict[str, Finding]) -> None:
+    """A comparison of a base alone, with these findings."""
+    base = Variation(perplexity=Measure(mean=9.0), bleu=Measure(mean=20.0), seeds={})
+    sentences = TestSet(corpora={}, pairs=2, sha256={})
+    held = Comparison(
+        task="en-de", base="base", split="dev", test_set=sentences, signature="nrefs:1",
+        models={"base": base}, ways={}, findings=findings,
+    )  # fmt: skip
+    (folder / places.TABLE_3).parent.mkdir(exist_ok=True)
+    comparison.write(folder / places.TABLE_3, held)
+
+
+def test_the_repositorys_own_are_as_they_would_be_rendered() -> None:
+    folder = ROOT / places.REPRODUCTIONS
+    shown = (folder / "README.md").read_text(encoding="utf-8")
+    assert shown == markdown((table(folder), statements(folder)))
+    for path in folder.glob("*/params.yaml"):
+        assert "\n| {} |".format(path.parent.name.replace("_", r"\_")) in shown

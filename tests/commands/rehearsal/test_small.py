@@ -1,0 +1,75 @@
+"""A scale in small is that scale still: its tasks, vocabularies, searches and kinds of runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aiayn import config
+from aiayn.commands.rehearsal.small import STEPS, chosen_runs, make_project, run_graph
+from aiayn.config import Config
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("scale", ["multi30k", "wmt14"])
+def test_what_stays_true(scale: str, tmp_path: Path) -> None:
+    whole = make_project(ROOT, tmp_path, scale)
+    small = config.load(tmp_path / config.PARAMS)
+    assert whole.scale == small.scale == scale
+    for name, task in whole.tasks.items():
+        made = small.task(name)
+        assert (made.kind, made.bpe) == (task.kind, task.bpe)
+        if task.decoding is None or made.decoding is None:
+            assert task.decoding is made.decoding
+        else:
+            assert replace(task.decoding, extra_length=made.decoding.extra_length) == made.decoding
+        assert (made.text.form, made.text.cleaning) == (task.text.form, task.text.cleaning)
+        assert made.text.splits == task.text.splits
+    assert small.tested == whole.tested
+    for name in small.runs:
+        row, true = small.model_of(name), whole.model_of(name)
+        kept = {field: getattr(true, field) for field in ("h", "P_drop", "eps_ls", "positions")}
+        assert replace(row, **kept) == row
+        assert row.steps == STEPS
+    recipe, true_recipe = small.training, whole.training
+    assert recipe.micro_batches == true_recipe.micro_batches
+    assert (recipe.adam, recipe.max_length) == (true_recipe.adam, true_recipe.max_length)
+
+
+def test_nothing_is_fetched_and_no_licence_asked_for(tmp_path: Path) -> None:
+    make_project(ROOT, tmp_path, "wmt14")
+    small = config.load(tmp_path / config.PARAMS)
+    for download in small.catalogue.downloads.values():
+        assert (tmp_path / "mirror" / download.url.removeprefix("http://")).is_file()
+    folders = {c.treebank.folder for c in small.catalogue.corpora.values() if c.treebank}
+    assert folders == {"AIAYN_REHEARSAL"}
+
+
+def test_runs_of_every_kind(wmt14: Config) -> None:
+    assert chosen_runs(wmt14) == [
+        "en-de.base",
+        "en-de.big",
+        "en-fr.base",
+        "en-fr.big",
+        "en-de.A_h1",
+        "en-de.E_learned",
+        "parsing.parser",
+        "parsing-semi.parser",
+    ]
+
+
+def test_a_stage_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
+    make_project(ROOT, tmp_path, "multi30k")
+    (tmp_path / "dvc.yaml").write_text(
+        "stages:\n"
+        "  good: {cmd: echo text > good, outs: [good]}\n"
+        "  bad: {cmd: 'echo DataError: no text there >&2; false', outs: [bad]}\n"
+    )
+    told: list[bool] = []
+    failures, done = run_graph(tmp_path, 1, lambda: told.append(True))
+    assert failures == ["bad FAILED: DataError: no text there"]
+    assert done == len(told) == 1

@@ -1,0 +1,142 @@
+"""Mistakes in conf/: one line that names the file, and params.yaml stays as it was."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from aiayn import config
+from aiayn.config.compose import main, write_params
+from aiayn.errors import ConfigError
+
+ROOT = Path(__file__).parents[3]
+DEMO, TASKS = "conf/scale/demo.yaml", "conf/tasks/demo.yaml"
+WARMUP = "warmup_steps: 200"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of nothing but conf/ and former parameters."""
+    shutil.copytree(ROOT / "conf", tmp_path / "conf")
+    (tmp_path / "params.yaml").write_text("former\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("scale", [None, "multi30k"])
+def test_what_is_composed_is_the_scale(project: Path, scale: str | None) -> None:
+    write_params(project, scale)
+    assert yaml.load((project / "params.yaml").read_text(), yaml.CSafeLoader)["scale"] == (
+        scale or "demo"
+    )
+
+
+def test_another_launcher(project: Path) -> None:
+    """Whatever the scale names; and another number of GPUs."""
+    write_params(project, "wmt14", "slurm", "4")
+    composed = yaml.load((project / "params.yaml").read_text(), yaml.CSafeLoader)
+    assert composed["launcher"]["command"].startswith("bash conf/launcher/scripts/slurm.sh {stage}")
+    assert composed["launcher"]["gpus"] == 4
+    assert composed["scale"] == "wmt14"
+
+
+@pytest.mark.parametrize("launcher", [None, "here"])
+def test_gpus_of_a_launcher_that_has_none(project: Path, launcher: str | None) -> None:
+    said = (
+        "launcher.gpus is given, but the launcher in force has none. Leave GPUS out, or choose one "
+        "that has: LAUNCHER=gpu_each, ray, slurm, torchrun."
+    )
+    assert complaint(project, "demo", launcher, "4") == said
+
+
+def test_another_launcher_alone_keeps_the_scale_in_force(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    write_params(project, "multi30k")
+    monkeypatch.setattr("sys.argv", ["params", "--launcher=torchrun"])
+    main()
+    composed = yaml.load((project / "params.yaml").read_text(), yaml.CSafeLoader)
+    assert composed["scale"] == "multi30k"
+    assert composed["launcher"]["command"].startswith("torchrun ")
+
+
+def test_a_launcher_that_is_not_there(project: Path) -> None:
+    with pytest.raises(
+        ConfigError, match="conf/launcher/slrum.yaml: there is no such file. Did you"
+    ):
+        write_params(project, launcher="slrum")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "conf/launcher").glob("*.yaml")), ids=lambda p: p.stem
+)
+def test_every_launcher(project: Path, path: Path) -> None:
+    """Composed, validated, and each script that it names is there."""
+    write_params(project, launcher=path.stem)
+    launcher = config.load(project / "params.yaml").launcher
+    for command in (launcher.command, launcher.single):
+        for name in re.findall(r"conf/\S+", command or ""):
+            assert (ROOT / name).is_file()
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        (DEMO, "\n  warmup_steps", "\n\twarmup_steps", f"{DEMO}: not YAML: while scanning"),
+        (DEMO, WARMUP, "warmup_steps: !!python/object/apply:os.system [ls]", f"{DEMO}: not YAML: could not determine a constructor for the tag"),
+        (DEMO, "# @package", "\ufeff# @package", f"{DEMO}: begins with a byte order mark, which would hide its first line. Save it as UTF-8 without one."),
+        (DEMO, WARMUP, "warmup_step: 200", f"{DEMO}: training.warmup_step is not a parameter. Did you mean warmup_steps?"),
+        (DEMO, WARMUP, "warmup_steps: ${nope}", "conf: Interpolation key 'nope' not found"),
+        (DEMO, WARMUP, f"{WARMUP}\n  {WARMUP}", f"conf: while constructing a mapping in \"{DEMO}\", line "),
+        (DEMO, "- /tasks: demo", "- /tasks: demoo", "conf/tasks/demoo.yaml: there is no such file. Did you mean demo?"),
+        (DEMO, "- /tasks: demo", "- 7", "conf: Unsupported type in defaults : int."),
+        (DEMO, "  en-de.big: {", "  ../../evil: {", f"{DEMO}: runs has '../../evil' for a name."),
+        (TASKS, "vocabulary: 1000", "vocabluary: 1000", f"{TASKS}: tasks.en-de.bpe.vocabluary is not a parameter. Did you mean vocabulary?"),
+        (TASKS, "alpha: 0.6", "alpha: .nan", f"{TASKS}: tasks.en-de.decoding.alpha must be a finite number"),
+        ("conf/config.yaml", "\nprofiling:", "\nprofilling:", "conf/config.yaml: profilling is not a parameter. Did you mean profiling?"),
+        ("conf/config.yaml", "  heads: 8", "", f"{DEMO}: profiling.heads is missing."),
+    ],
+)  # fmt: skip
+def test_a_mistake(project: Path, file: str, old: str, new: str, said: str) -> None:
+    path = project / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert complaint(project).startswith(said)
+
+
+def test_a_scale_that_is_not_there(project: Path) -> None:
+    said = "conf/scale/demmo.yaml: there is no such file. Did you mean demo?"
+    assert complaint(project, "demmo") == said
+
+
+@pytest.mark.parametrize("scale", ["../demo", "demo,wmt14", "demo; touch f", ""])
+def test_what_is_no_name_of_a_scale(project: Path, scale: str) -> None:
+    assert complaint(project, scale).startswith(f"scale has {scale!r} for a name.")
+
+
+def test_bytes_that_are_no_text(project: Path) -> None:
+    with (project / TASKS).open("ab") as file:
+        file.write(b"# gr\xfc\xdfe\n")
+    assert complaint(project).startswith(f"{TASKS}: not YAML: ")
+
+
+def test_without_conf(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text("former\n")
+    said = "conf/config.yaml: there is no such file. Run from the project's folder."
+    assert complaint(tmp_path) == said
+
+
+def complaint(
+    project: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
+) -> str:
+    with pytest.raises(ConfigError) as error:
+        write_params(project, scale, launcher, gpus)
+    said = str(error.value)
+    assert "\n" not in said
+    assert (project / "params.yaml").read_text() == "former\n"
+    return said

@@ -1,0 +1,56 @@
+"""The command line of aiayn: what is wrong with it is one line, and to say so takes no time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from aiayn.commands import main
+
+RUN = "en-de.base"
+Said = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["trnslate", RUN], "aiayn: argument command: invalid choice: 'trnslate'"),
+        (["translate"], "aiayn translate: the following arguments are required: run, text."),
+        (
+            ["translate", RUN, "x", "--beam", "four"],
+            "aiayn translate: argument --beam: invalid int",
+        ),
+        (
+            ["repro", "--jobs", "0"],
+            "aiayn repro: argument --jobs: '0' is not a number of 1 or more.",
+        ),
+    ],
+)
+def test_a_wrong_command_line_is_one_line(arguments: list[str], said: str, capsys: Said) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    complaint = capsys.readouterr().err
+    assert complaint.startswith(said)
+    assert complaint.endswith(" --help\n")
+    assert complaint.count("\n") == 1
+
+
+def test_the_version(capsys: Said) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert re.fullmatch(r"aiayn [\d.]+\n", capsys.readouterr().out)
+
+
+def test_help_waits_for_no_costly_import() -> None:
+    costly = "{'torch', 'numpy', 'mlflow', 'pandas', 'matplotlib', 'dvc', 'hydra', 'sacrebleu'}"
+    code = (
+        "import sys, aiayn.commands\n"
+        "try: aiayn.commands.main(['--help'])\n"
+        f"finally: print({costly} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("usage: aiayn ")
+    assert done.stderr == "set()\n"

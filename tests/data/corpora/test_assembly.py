@@ -1,0 +1,299 @@
+"""What is written for a task, what the manifest says of it, and what survives a failure."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import sys
+import tracemalloc
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from aiayn.config import Catalogue, Cleaning, Corpus, Grammar, Text
+from aiayn.data.corpora.archives import LINE_BYTES
+from aiayn.data.corpora.assembly import assemble
+from aiayn.errors import DataError
+
+
+def put_together(corner: Any, text: Text) -> dict[str, Any]:
+    assemble("en-de", text, corner.catalogue, corner.text, corner.raw, str(corner.mirror))
+    return json.loads((corner.text / "manifest.json").read_bytes())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_bytes().decode().removesuffix("\n").split("\n")
+
+
+def test_a_task_and_its_manifest(corner: Any) -> None:
+    corner.add("one", b"a b \nsame\n\nc d e\n", b"x y\r\nsame\nz\nw\n")
+    corner.add("two", b"a b\nf\n", b"x y\ng\n", pairs=2)
+    corner.add("dev", b"f\na b\n\n a b\n", b"other\nx y\n\n\xc3\xa4\n")
+    manifest = put_together(
+        corner, corner.task("one", "two", empty=True, identical=True, duplicates=True)
+    )
+
+    assert lines(corner.text / "train.source") == ["a b", "c d e", "f"]
+    assert lines(corner.text / "train.target") == ["x y", "w", "g"]
+    # of dev nothing is dropped, be it empty or doubled
+    assert lines(corner.text / "dev.source") == ["f", "a b", "", "a b"]
+    assert lines(corner.text / "dev.target") == ["other", "x y", "", "ä"]
+
+    train, dev = manifest["splits"]["train"], manifest["splits"]["dev"]
+    assert train["corpora"] == {
+        "one": {"pairs": 4, "kept": 2, "dropped": {"empty": 1, "identical": 1, "duplicates": 0}},
+        "two": {"pairs": 2, "kept": 1, "dropped": {"empty": 0, "identical": 0, "duplicates": 1}},
+    }
+    assert (train["pairs"], train["words"]) == (3, {"source": 6, "target": 4})
+    assert dev["corpora"] == {"dev": {"pairs": 4}}
+    # "f", "a b" and " a b" stand in train's source; "x y" in its target; both sides only once
+    assert dev["overlap"] == {"source": 3, "target": 1, "pairs": 1}
+    assert manifest["splits"]["test"]["overlap"] == {"source": 0, "target": 0, "pairs": 0}
+    for split, entry in manifest["splits"].items():
+        for side, digest in entry["sha256"].items():
+            written = (corner.text / f"{split}.{side}").read_bytes()
+            assert digest == hashlib.sha256(written).hexdigest()
+    assert manifest["downloads"]["one.en"] == {
+        "url": "http://host/one.en",
+        "checksum": corner.catalogue.downloads["one.en"].checksum,
+        "licence": "none",
+        "bytes": None,
+    }
+    assert manifest["languages"] == {"source": "en", "target": "de"}
+
+
+def test_the_same_bytes_again_wherever_the_files_come_from(corner: Any) -> None:
+    corner.add("one", b"a\nb\n", b"c\nd\n")
+    put_together(corner, corner.task("one", duplicates=True))
+    first = contents(corner.text)
+    corner.mirror = corner.mirror.rename(corner.mirror.with_name("elsewhere"))
+    put_together(corner, corner.task("one", duplicates=True))
+    assert contents(corner.text) == first
+    assert [path.name for path in corner.text.parent.iterdir()] == ["en-de"]
+
+
+BROKEN = {
+    "unequal": (("one", b"a\nb\n", b"a\n"), "2 lines in"),
+    "empty": (("one", b"", b""), "no line in"),
+    "dev is Latin-1": (
+        ("dev", b"fine\nna\xefve\n", b"gut\nnaiv\n"),
+        "host/dev.en, line 2: not UTF-8. "
+        "No line of a dev or test set is dropped: convert the file to UTF-8.",
+    ),
+    "a line of test never ends": (
+        ("test", b"fine\nfine\n", b"gut\n" + b"\0" * (LINE_BYTES + 1)),
+        f"host/test.de, line 2: longer than {LINE_BYTES} bytes. "
+        "No line of a dev or test set is dropped: replace the file.",
+    ),
+    "train is Latin-1, rule off": (
+        ("one", b"fine\nfine\nfine\n", b"gut\ngut\nsch\xf6n\n"),
+        "host/one.de, line 3: not UTF-8. "
+        "Convert the file, or switch the cleaning rule invalid_utf8 on.",
+    ),
+    "nothing left": (
+        ("one", b"same\n\n", b"same\nx\n"),
+        "cleaning left no training pair (one: {'empty': 1, 'identical': 1}). Loosen text.cleaning.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_failure_leaves_the_previous_text(corner: Any, what: str) -> None:
+    corner.add("one", b"a\n", b"b\n")
+    text = corner.task("one", empty=True, identical=True)
+    put_together(corner, text)
+    before = contents(corner.text)
+    spoilt, message = BROKEN[what]
+    corner.add(*spoilt)
+    with pytest.raises(DataError) as caught:
+        put_together(corner, text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert contents(corner.text) == before
+    assert [path.name for path in corner.text.parent.iterdir()] == ["en-de"]
+
+
+def test_a_task_made_by_the_grammar(corner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def sentences(grammar: Grammar, languages: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        for number in range(grammar.sentences):
+            yield tuple(f"{language} {grammar.split} {number}ß" for language in languages)
+
+    monkeypatch.setitem(
+        sys.modules, "aiayn.data.corpora.grammar", types.SimpleNamespace(sentences=sentences)
+    )
+    splits: tuple[tuple[Literal["train", "dev", "test"], int], ...]
+    splits = (("train", 3), ("dev", 2), ("test", 1))
+    for split, count in splits:
+        grammar = Grammar(split=split, sentences=count, seed=1)
+        made = {**corner.catalogue.corpora, split: Corpus(grammar=grammar)}
+        corner.catalogue = replace(corner.catalogue, corpora=made)
+    manifest = put_together(corner, corner.task("train", duplicates=True))
+    assert lines(corner.text / "train.source") == ["en train 0ß", "en train 1ß", "en train 2ß"]
+    assert lines(corner.text / "dev.target") == ["de dev 0ß", "de dev 1ß"]
+    assert manifest["downloads"] == {}
+
+
+def test_latin1_in_train_is_dropped_and_counted(corner: Any) -> None:
+    corner.add("one", b"a\nna\xefve\n", b"b\nnaiv\n")
+    manifest = put_together(corner, corner.task("one", invalid_utf8=True))
+    assert manifest["splits"]["train"]["corpora"]["one"]["dropped"] == {"invalid_utf8": 1}
+
+
+def test_a_line_of_train_that_never_ends_is_dropped_and_counted(corner: Any) -> None:
+    corner.add("one", b"a\n" + b"x" * (LINE_BYTES + 1) + b"\nc\n", b"b\nx\nd\n")
+    manifest = put_together(corner, corner.task("one"))
+    assert manifest["splits"]["train"]["corpora"]["one"] == {
+        "pairs": 3, "kept": 2, "dropped": {"too_long": 1},
+    }  # fmt: skip
+    assert lines(corner.text / "train.source") == ["a", "c"]
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_corpus(corner: Any) -> None:
+    text = corner.task("one", empty=True, max_words=99, max_ratio=9, duplicates=True)
+    peaks = []
+    for pairs in (4_000, 16_000):
+        side = b"".join(b"%09d %s\n" % (n, b"x" * 500) for n in range(pairs))
+        corner.add("one", side, side)
+        del side
+        tracemalloc.start()
+        put_together(corner, text)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # 12,000 pairs more, or 12 MB of text, may take the digests' 36 bytes each and a little
+    assert peaks[1] - peaks[0] < 12_000 * 50
+
+
+MULTI30K_TESTS = {
+    "test": "multi30k-test-2016-flickr",
+    "test_2017_flickr": "multi30k-test-2017-flickr",
+    "test_2017_mscoco": "multi30k-test-2017-mscoco",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["de", "fr"])
+def test_multi30k(
+    multi30k_mirror: Path,
+    catalogue: Callable[[str], Catalogue],
+    tmp_path: Path,
+    target: str,
+) -> None:
+    rules = Cleaning(
+        invalid_utf8=True, empty=True, max_words=250, max_ratio=9, identical=True, duplicates=True
+    )
+    text = Text(
+        source="en",
+        target=target,
+        train=("multi30k-train",),
+        dev="multi30k-val",
+        tests=MULTI30K_TESTS,
+        cleaning=rules,
+    )
+    folder = tmp_path / "text"
+    assemble("x", text, catalogue("multi30k"), folder, tmp_path / "raw", str(multi30k_mirror))
+    splits = json.loads((folder / "manifest.json").read_bytes())["splits"]
+    train = splits["train"]["corpora"]["multi30k-train"]
+    assert train["pairs"] == train["kept"] + sum(train["dropped"].values()) == 29_000
+    assert train["kept"] > 28_900  # the captions are clean
+    raw = multi30k_mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
+    for split, name in [("dev", "val"), ("test_2017_mscoco", "test_2017_mscoco")]:
+        for side, language in [("source", "en"), ("target", target)]:
+            original = gzip.decompress((raw / f"{name}.{language}.gz").read_bytes()).decode()
+            stripped = [line.strip() for line in original.removesuffix("\n").split("\n")]
+            assert lines(folder / f"{split}.{side}") == stripped
+
+
+def test_a_form_is_given_to_every_split_and_stands_in_the_manifest(corner: Any) -> None:
+    corner.add(
+        "one",
+        b"A Dog, asleep.\nTom's\n",
+        "Ein Hund schl\u00e4ft.\nToms \u201eHaus\u201c\n".encode(),
+    )
+    corner.add("test", b"A dog, asleep.\n", b"K\xc3\xb6ter!\n")
+    text = replace(corner.task("one"), form="lowercased_tokens")
+    assemble("en-de", text, corner.catalogue, corner.text, corner.raw, str(corner.mirror))
+    written = {path.name: path.read_text(encoding="utf-8") for path in corner.text.iterdir()}
+    assert written["train.source"] == "a dog , asleep .\ntom &apos;s\n"
+    assert written["train.target"] == "ein hund schl\u00e4ft .\ntoms &quot; haus &quot;\n"
+    assert written["test.source"] == "a dog , asleep .\n"
+    assert written["test.target"] == "k\u00f6ter !\n"
+    manifest = json.loads(written["manifest.json"])
+    assert manifest["form"] == "lowercased_tokens"
+    assert manifest["splits"]["train"]["words"] == {"source": 7, "target": 8}
+    # what is the same only in this form is an overlap too
+    assert manifest["splits"]["test"]["overlap"] == {"source": 1, "target": 0, "pairs": 0}
+
+
+@pytest.mark.slow
+def test_multi30k_in_the_published_form(
+    multi30k_mirror: Path, catalogue: Callable[[str], Catalogue], tmp_path: Path, corner: Any
+) -> None:
+    text = replace(
+        corner.task("multi30k-val", empty=True),
+        form="lowercased_tokens",
+        dev="multi30k-val",
+        tests={"test": "multi30k-test-2016-flickr"},
+    )
+    mirror = str(multi30k_mirror)
+    assemble("en-de", text, catalogue("multi30k"), corner.text, corner.raw, mirror)
+    splits = json.loads((corner.text / "manifest.json").read_text())["splits"]
+    # of German, what Multi30k's README says of its lc.norm.tok files; 12,103 is also the length of
+    # the published BLEU's reference
+    assert splits["dev"]["words"]["target"] == 12828
+    assert splits["test"]["words"]["target"] == 12103
+
+
+def test_wmt14_in_miniature(
+    wmt14_mini_mirror: Path, catalogue: Callable[[str], Catalogue], tmp_path: Path
+) -> None:
+    real = catalogue("wmt14")
+    readme = (wmt14_mini_mirror / "README.md").read_text()
+    mini = {  # the mirror's own list of checksums
+        cells[1].strip(): f"sha256:{cells[2].strip()}"
+        for cells in (line.split("|") for line in readme.splitlines())
+        if len(cells) == 4
+    }
+    downloads = {
+        name: replace(entry, checksum=mini[entry.url.removeprefix("http://")], bytes=None)
+        for name, entry in real.downloads.items()
+        if entry.url.removeprefix("http://") in mini
+    }
+    sizes = {"newstest2013": 500, "newstest2014-de-en": 500}
+    corpora = {
+        name: replace(corpus, pairs=sizes.get(name)) for name, corpus in real.corpora.items()
+    }
+    train = ("europarl-v7-de-en", "commoncrawl-de-en", "news-commentary-v9-de-en")
+    text = Text(
+        source="en",
+        target="de",
+        train=train,
+        dev="newstest2013",
+        tests={"test": "newstest2014-de-en"},
+        cleaning=Cleaning(
+            invalid_utf8=True,
+            empty=True,
+            max_words=250,
+            max_ratio=9,
+            identical=False,
+            duplicates=False,
+        ),
+    )
+    folder = tmp_path / "text"
+    catalogue_of_mini = Catalogue(downloads=downloads, corpora=corpora)
+    assemble("en-de", text, catalogue_of_mini, folder, tmp_path / "raw", str(wmt14_mini_mirror))
+    splits = json.loads((folder / "manifest.json").read_bytes())["splits"]
+    read = {name: splits["train"]["corpora"][name]["pairs"] for name in train}
+    assert list(read.values()) == [4000, 3000, 1999]  # the mirror's README
+    assert splits["dev"]["pairs"] == splits["test"]["pairs"] == 500
+    assert "Bugzilla" in lines(folder / "dev.source")[0]
+    assert "Bugzilla" in lines(folder / "dev.target")[0]

@@ -1,0 +1,108 @@
+"""Every rule drops what it says, counts it, and can be switched off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aiayn.config import Cleaning
+from aiayn.data.corpora.archives import LINE_BYTES
+from aiayn.data.corpora.cleaning import Cleaner, normalise
+from aiayn.data.corpora.digests import Digests
+
+OFF = Cleaning(
+    invalid_utf8=False,
+    empty=False,
+    max_words=None,
+    max_ratio=None,
+    identical=False,
+    duplicates=False,
+)
+ON = Cleaning(
+    invalid_utf8=True, empty=True, max_words=4, max_ratio=2, identical=True, duplicates=True
+)
+
+CASES = {
+    "invalid_utf8": [(b"caf\xe9", b"Kaffee"), (b"coffee", b"\xff"), (b"\xed\xa0\x80", b"x")],
+    "empty": [(b"", b"x"), (b"x", b" \t\r"), ("\u00a0".encode(), b"x"), (b"", b"")],
+    "max_words": [(b"a b c d e", b"a b c d"), (b"a b c d", b"1 2 3 4 5")],
+    "max_ratio": [(b"a b c", b"x"), (b"x", b"a b c")],
+    "identical": [(b"same", b"same"), (b" same", b"same\r")],
+}
+
+
+@pytest.mark.parametrize(("rule", "pair"), [(rule, p) for rule in CASES for p in CASES[rule]])
+def test_a_rule_drops_what_it_is_for(rule: str, pair: tuple[bytes, bytes]) -> None:
+    alone = Cleaner(replace(OFF, **{rule: getattr(ON, rule)}), Digests())
+    assert alone.clean(*pair) is None
+    assert alone.dropped == {rule: 1}
+    if rule == "invalid_utf8":
+        with pytest.raises(UnicodeDecodeError):
+            Cleaner(OFF, Digests()).clean(*pair)
+    else:
+        assert Cleaner(OFF, Digests()).clean(*pair) == tuple(normalise(side) for side in pair)
+
+
+@pytest.mark.parametrize("pair", [(b"a b c d", b"1 2"), (b"1 2", b"a b c d")])
+def test_limits_are_themselves_allowed(pair: tuple[bytes, bytes]) -> None:
+    cleaner = Cleaner(ON, Digests())
+    assert cleaner.clean(*pair) is not None
+    assert set(cleaner.dropped.values()) == {0}
+
+
+def test_the_first_rule_that_applies_counts() -> None:
+    cleaner = Cleaner(ON, Digests())
+    assert cleaner.clean(b"a b c d e", b"x") is None  # max_ratio would apply too
+    assert cleaner.dropped == {
+        "invalid_utf8": 0,
+        "empty": 0,
+        "max_words": 1,
+        "max_ratio": 0,
+        "identical": 0,
+        "duplicates": 0,
+    }
+    assert list(cleaner.dropped) == list(Cleaning.__dataclass_fields__)
+
+
+def test_duplicates_are_found_across_corpora_and_the_first_stays() -> None:
+    seen = Digests()
+    one, two = Cleaner(ON, seen), Cleaner(ON, seen)
+    assert one.clean(b"a", b"b") == ("a", "b")
+    assert two.clean(b" a ", b"b") is None
+    assert two.clean(b"a", b"c") == ("a", "c")  # half a pair is no duplicate
+    assert two.clean(b"a b", b"") is None
+    assert (one.dropped["duplicates"], two.dropped["duplicates"]) == (0, 1)
+
+
+def test_lines_are_stripped_and_no_more() -> None:
+    assert normalise(" \tzwei  W\u00f6rter\u2028da \r".encode()) == "zwei  W\u00f6rter\u2028da"
+
+
+sides = st.one_of(
+    st.text("ab \r\u2028", max_size=8).map(str.encode), st.sampled_from([b"\xff", b"\xc3("])
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(sides, sides), max_size=40))
+def test_every_pair_is_kept_or_counted_and_clean_text_is_clean(
+    pairs: list[tuple[bytes, bytes]],
+) -> None:
+    cleaner = Cleaner(ON, Digests())
+    kept = [pair for pair in (cleaner.clean(*raw) for raw in pairs) if pair]
+    assert len(kept) + sum(cleaner.dropped.values()) == len(pairs)
+    again = Cleaner(ON, Digests())
+    assert [again.clean(s.encode(), t.encode()) for s, t in kept] == kept
+
+
+def test_a_line_that_was_not_read_whole_is_dropped_and_counted() -> None:
+    cleaner = Cleaner(OFF, Digests())
+    longest = b"x" * LINE_BYTES
+    assert cleaner.clean(longest, b"y") == (longest.decode(), "y")
+    assert cleaner.dropped == {}
+    for pair in ((longest + b"x", b"y"), (b"y", longest + b"\xc3")):  # cut within a character
+        assert cleaner.clean(*pair) is None
+    assert cleaner.dropped == {"too_long": 2}

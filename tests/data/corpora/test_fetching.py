@@ -1,0 +1,330 @@
+"""Nothing is used unverified, and every way to fail says what to do."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aiayn.config import Download
+from aiayn.data.corpora import fetching
+from aiayn.data.corpora.meter import Meter
+from aiayn.errors import DataError
+from aiayn.results import progress
+from aiayn.results.progress import Fetching
+
+CONTENT = b"a corpus\n" * 1000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+DAMAGED = b"b" + CONTENT[1:]
+
+
+def download(url: str = "http://host/path/a.gz", checksum: str = f"sha256:{SHA256}") -> Download:
+    return Download(url=url, checksum=checksum, licence="none")
+
+
+def fetch(wanted: Download, raw: Path, mirror: str | None = None) -> Path:
+    return fetching.fetch({"a": wanted}, raw, mirror)["a"]
+
+
+def put(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def complaint(call: Callable[[], object]) -> str:
+    with pytest.raises(DataError) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_folder_mirror_is_read_in_place(tmp_path: Path) -> None:
+    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
+    assert fetch(download(), tmp_path / "raw", str(tmp_path / "mirror")) == there
+    assert not (tmp_path / "raw").exists()
+
+
+def test_md5_serves_where_only_md5_is_published(tmp_path: Path) -> None:
+    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
+    checksum = f"md5:{hashlib.md5(CONTENT).hexdigest()}"
+    assert fetch(download(checksum=checksum), tmp_path / "raw", str(tmp_path / "mirror")) == there
+
+
+def test_a_damaged_mirror_is_refused(tmp_path: Path) -> None:
+    there = put(tmp_path / "mirror/host/path/a.gz", DAMAGED)
+    found = hashlib.sha256(DAMAGED).hexdigest()
+    assert complaint(lambda: fetch(download(), tmp_path, str(tmp_path / "mirror"))) == (
+        f"{there}: sha256 is {found}, the catalogue expects {SHA256}. "
+        "Mend the mirror, or unset AIAYN_MIRROR."
+    )
+
+
+def test_a_flipped_byte_in_a_kept_file_is_refused_and_left_for_its_owner(tmp_path: Path) -> None:
+    kept = put(tmp_path / "raw/host/path/a.gz", DAMAGED)
+    found = hashlib.sha256(DAMAGED).hexdigest()
+    assert complaint(lambda: fetch(download(), tmp_path / "raw")) == (
+        f"{kept}: sha256 is {found}, the catalogue expects {SHA256}. "
+        "The file is damaged: delete it, and it will be fetched again."
+    )
+    assert kept.read_bytes() == DAMAGED
+
+
+@pytest.mark.parametrize("declared", [len(CONTENT) - 1, len(CONTENT) + 1])
+def test_a_size_that_is_not_the_declared_one_is_refused(declared: int, tmp_path: Path) -> None:
+    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
+    wrong = replace(download(), bytes=declared)
+    assert complaint(lambda: fetch(wrong, tmp_path / "raw", str(tmp_path / "mirror"))) == (
+        f"{there}: {len(CONTENT)} bytes, the catalogue declares {declared}. "
+        "Its sha256 is right: correct `bytes` in conf/catalogue."
+    )
+    right = replace(download(), bytes=len(CONTENT))
+    assert fetch(right, tmp_path / "raw", str(tmp_path / "mirror")) == there
+
+
+def test_a_file_cut_short_is_told_by_its_size(tmp_path: Path) -> None:
+    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT[:-1])
+    whole = replace(download(), bytes=len(CONTENT))
+    assert complaint(lambda: fetch(whole, tmp_path / "raw", str(tmp_path / "mirror"))) == (
+        f"{there}: {len(CONTENT) - 1} bytes, the catalogue declares {len(CONTENT)}. "
+        "Mend the mirror, or unset AIAYN_MIRROR."
+    )
+
+
+def test_a_mirror_without_the_file(tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    assert complaint(lambda: fetch(download(), tmp_path / "raw", str(mirror))) == (
+        f"{mirror}/host/path/a.gz: not in the mirror. "
+        "Put it there, or unset AIAYN_MIRROR to fetch http://host/path/a.gz."
+    )
+    kept = put(tmp_path / "raw/host/path/a.gz", CONTENT)
+    assert fetch(download(), tmp_path / "raw", str(mirror)) == kept
+
+
+def test_a_mirror_that_is_not_there(tmp_path: Path) -> None:
+    assert complaint(lambda: fetch(download(), tmp_path, "no/such/mirror")) == (
+        "no/such/mirror: no such folder; it was given as the mirror, AIAYN_MIRROR."
+    )
+
+
+def test_a_file_is_fetched_once_and_kept_by_host_and_path(
+    host: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = download(f"{host.url}/deep/a.gz")
+    paths = {fetch(wanted, tmp_path) for _ in range(2)}
+    assert paths == {tmp_path / host.place / "deep/a.gz"} == {tmp_path / wanted.place}
+    assert paths.pop().read_bytes() == CONTENT
+    assert host.requests == ["/deep/a.gz"]
+    assert capsys.readouterr() == ("", "")  # a progress bar is for terminals
+
+
+def test_a_mirror_by_url_is_asked_for_host_and_path(host: Any, tmp_path: Path) -> None:
+    kept = fetch(download("http://elsewhere.org/x/a.gz"), tmp_path, f"{host.url}/pub/")
+    assert kept == tmp_path / "elsewhere.org/x/a.gz"
+    assert host.requests == ["/pub/elsewhere.org/x/a.gz"]
+
+
+def test_another_version_on_the_host_is_refused(host: Any, tmp_path: Path) -> None:
+    host.content = DAMAGED
+    url = f"{host.url}/a.gz"
+    assert complaint(lambda: fetch(download(url), tmp_path)).startswith(
+        f"{url}: sha256 is {hashlib.sha256(DAMAGED).hexdigest()}, the catalogue expects {SHA256}. "
+    )
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def partial(raw: Path, host: Any, name: str = "a.gz") -> Path:
+    return Path(raw / host.place / f".{name}.partial")
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_second_start_goes_on_from_what_has_come(host: Any, answer: Any, tmp_path: Path) -> None:
+    url = f"{host.url}/a.gz"
+    host.answers = [answer(cut=4000), answer(status=503)]
+    assert complaint(lambda: fetch(download(url), tmp_path)) == (
+        f"{url}: HTTP 503 Service Unavailable, 3 times. Try again later; 4,000 bytes are kept and "
+        "need not come again, or set AIAYN_MIRROR to a mirror that has the file."
+    )
+    assert partial(tmp_path, host).read_bytes() == CONTENT[:4000]
+    host.answers, host.ranges = [answer()], []
+    assert fetch(download(url), tmp_path).read_bytes() == CONTENT
+    assert host.ranges == ["bytes=4000-"]
+    assert files(tmp_path) == [tmp_path / host.place / "a.gz"]
+
+
+def test_a_download_that_was_killed_goes_on(host: Any, answer: Any, tmp_path: Path) -> None:
+    host.answers = [answer(stall=5000)]
+    url = f"{host.url}/a.gz"
+    program = f"""
+from pathlib import Path
+from aiayn.config import Download
+from aiayn.data.corpora.fetching import fetch
+fetch({{"a": Download(url={url!r}, checksum="sha256:{SHA256}", licence="none")}}, Path({str(tmp_path)!r}))
+"""
+    process = subprocess.Popen([sys.executable, "-c", program])
+    there = partial(tmp_path, host)
+    while not there.exists() or there.stat().st_size < 5000:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    host.answers, host.ranges = [answer()], []
+    assert fetch(download(url), tmp_path).read_bytes() == CONTENT
+    assert host.ranges == ["bytes=5000-"]
+
+
+def test_what_came_of_another_file_is_fetched_anew(host: Any, answer: Any, tmp_path: Path) -> None:
+    put(partial(tmp_path, host), DAMAGED[:4000])
+    assert fetch(download(f"{host.url}/a.gz"), tmp_path).read_bytes() == CONTENT
+    assert host.ranges == ["bytes=4000-", None]
+
+
+def test_a_file_that_changes_on_the_way_is_refused(host: Any, answer: Any, tmp_path: Path) -> None:
+    url = f"{host.url}/a.gz"
+    changed = CONTENT[:-1] + b"b"
+    host.answers = [answer(cut=4000), answer(content=changed)]
+    assert complaint(lambda: fetch(download(url), tmp_path)).startswith(
+        f"{url}: sha256 is {hashlib.sha256(changed).hexdigest()}, the catalogue expects {SHA256}. "
+    )
+    assert host.ranges == [None, "bytes=4000-", None]
+    assert files(tmp_path) == []
+
+
+def test_another_file_never_fitting_is_not_fetched_for_ever(
+    host: Any, answer: Any, tmp_path: Path
+) -> None:
+    host.answers = [answer(content=DAMAGED, cut=4000), answer(content=DAMAGED)] * 5
+    assert "sha256 is " in complaint(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path))
+    assert len(host.requests) == 4
+
+
+def wanted(host: Any, *names: str) -> dict[str, Download]:
+    return {name: download(f"{host.url}/{name}") for name in names}
+
+
+def test_four_come_at_a_time(host: Any, answer: Any, tmp_path: Path) -> None:
+    together = threading.Barrier(4, timeout=60)
+    host.answers = [answer(first=together.wait)]
+    paths = fetching.fetch(wanted(host, *"abcd"), tmp_path)
+    assert paths == {name: tmp_path / host.place / name for name in "abcd"}
+    assert all(path.read_bytes() == CONTENT for path in paths.values())
+
+
+def test_a_download_that_fails_stops_no_other(host: Any, answer: Any, tmp_path: Path) -> None:
+    both = wanted(host, "a", "b")
+    both["a"] = replace(both["a"], checksum=f"sha256:{64 * '0'}")
+    assert complaint(lambda: fetching.fetch(both, tmp_path)).startswith(f"{host.url}/a: sha256 is ")
+    assert files(tmp_path) == [tmp_path / host.place / "b"]
+
+
+def test_two_that_want_the_same_file_fetch_it_once(host: Any, answer: Any, tmp_path: Path) -> None:
+    """As download@en-de and download@en-fr do, side by side: each opens the file for itself."""
+    begun = threading.Event()
+    host.answers = [answer(stall=4000, first=begun.set), answer()]
+    paths: list[Path] = []
+
+    def bring() -> None:
+        paths.append(fetch(download(f"{host.url}/a.gz"), tmp_path))
+
+    both = [threading.Thread(target=bring) for _ in range(2)]
+    both[0].start()
+    assert begun.wait(60)
+    both[1].start()
+    host.released.set()
+    for thread in both:
+        thread.join()
+    assert [path.read_bytes() for path in paths] == [CONTENT, CONTENT]
+    assert host.ranges == [None, "bytes=4000-"]
+
+
+def test_too_little_room_is_said_before_the_first_byte(
+    host: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = 2 * len(CONTENT) - 1
+    usage = shutil._ntuple_diskusage(free, 0, free)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    # the size of one is declared, that of the other the host's word
+    both = wanted(host, "a", "b")
+    both["a"] = replace(both["a"], bytes=len(CONTENT))
+    raw = tmp_path / "raw"
+    assert complaint(lambda: fetching.fetch(both, raw)) == (
+        f"{raw}: 0.00 GB are to be fetched, 0.00 GB are free. Make room, or set AIAYN_MIRROR to a "
+        "folder that has the files: it is read in place."
+    )
+    assert host.requests == []
+    put(partial(raw, host, "a"), CONTENT[:1])  # one byte less is needed
+    assert fetching.fetch(both, raw)["b"].read_bytes() == CONTENT
+
+
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="a device that is always full is Linux's"
+)
+def test_a_disk_that_runs_full_is_one_line(host: Any, tmp_path: Path) -> None:
+    there = partial(tmp_path, host)
+    there.parent.mkdir()
+    there.symlink_to("/dev/full")
+    assert complaint(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path)) == (
+        f"{there.parent}: the disk is full. "
+        "Make room and start again: what has come is kept, and the rest follows."
+    )
+
+
+def test_all_downloads_together_say_how_far_they_are(
+    host: Any, answer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "LOOK_SECONDS", 0.01)
+    said = tmp_path / "said"
+    seen: list[Fetching] = []
+
+    def look() -> None:
+        while not seen or (seen[-1].files, seen[-1].bytes) != (1, 14_000):
+            if told := progress.read(said, Fetching):
+                seen.append(told)
+            time.sleep(0.01)
+        host.released.set()
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    host.answers = [answer(stall=5000), answer()]
+    two = {name: replace(d, bytes=9000) for name, d in wanted(host, "a", "b").items()}
+    fetching.fetch(two, tmp_path / "raw", progress=said)
+    watcher.join()
+    assert (seen[-1].files, seen[-1].files_in_all) == (1, 2)
+    assert (seen[-1].bytes, seen[-1].bytes_in_all) == (14_000, 18_000)
+    assert not said.exists()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_has_one_bar_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    with Meter(None) as meter:
+        meter.show(2, 7, 1_500_000_000, 6_000_000_000)
+    assert "downloads:  25%" in terminal.getvalue()
+    assert "1.50G/6.00G" in terminal.getvalue()
+    assert "2 of 7 files" in terminal.getvalue()
+
+
+def test_time_left_follows_from_the_rate() -> None:
+    told = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
+    assert str(told) == "2 of 7 files, 1,500.0 of 6,000.0 MB, 9.0 MB/s, 8:20 left"
+    assert str(replace(told, bytes_per_second=0.0)).endswith(", 0.0 MB/s, unknown time left")

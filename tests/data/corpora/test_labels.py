@@ -1,0 +1,167 @@
+"""Sentences with labels: out of the files, into folds, and no label that nobody knows."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aiayn.config import Corpus, Download, Folds, Labelled, Side, Text
+from aiayn.data.corpora.archives import lines
+from aiayn.data.corpora.assembly import assemble
+from aiayn.data.corpora.labels import fold
+from aiayn.errors import DataError
+
+NEGATIVE = "".join(f"dull, film {n}\n" for n in range(60)).encode() + "clichéd \n".encode()
+POSITIVE = "".join(f"fine film {n} !\n" for n in range(60)).encode()
+
+
+def zipped(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(f"d/{name}", content)
+    return buffer.getvalue()
+
+
+def add(corner: Any, content: bytes, folds: int = 3) -> None:
+    """A zip of two texts, and a corpus fold-N for each fold of it."""
+    (corner.mirror / "host").mkdir(parents=True, exist_ok=True)
+    (corner.mirror / "host/reviews.zip").write_bytes(content)
+    download = Download(
+        url="http://host/reviews.zip",
+        checksum=f"sha256:{hashlib.sha256(content).hexdigest()}",
+        licence="none",
+    )
+    texts = {
+        label: Side(download="reviews", member=f"d/{label}") for label in ("negative", "positive")
+    }
+    corpora = {
+        f"fold-{n}": Corpus(labelled=Labelled(texts=texts, folds=Folds(fold=n, of=folds, seed=1)))
+        for n in range(folds)
+    }
+    corner.catalogue = replace(
+        corner.catalogue,
+        downloads={**corner.catalogue.downloads, "reviews": download},
+        corpora={**corner.catalogue.corpora, **corpora},
+    )
+
+
+def task(corner: Any, *train: str, dev: str = "fold-1", test: str = "fold-2", **more: Any) -> Text:
+    asked = replace(
+        corner.task(*train, empty=True), source="en", target="label", dev=dev,
+        tests={"test": test}, labels=("negative", "positive"),
+    )  # fmt: skip
+    return replace(asked, **more)
+
+
+def put_together(corner: Any, text: Text) -> Any:
+    assemble("polarity", text, corner.catalogue, corner.text, corner.raw, str(corner.mirror))
+    return json.loads((corner.text / "manifest.json").read_bytes())
+
+
+def pairs(folder: Path, split: str) -> list[tuple[str, str]]:
+    sides = [(folder / f"{split}.{side}").read_text() for side in ("source", "target")]
+    return list(zip(*(side.removesuffix("\n").split("\n") for side in sides), strict=True))
+
+
+def test_every_sentence_is_in_one_fold_with_its_label(corner: Any) -> None:
+    add(corner, zipped(negative=NEGATIVE, positive=POSITIVE))
+    manifest = put_together(corner, task(corner, "fold-0"))
+    held = [pair for split in ("train", "dev", "test") for pair in pairs(corner.text, split)]
+    assert Counter(label for _, label in held) == {"negative": 61, "positive": 60}
+    assert len({sentence for sentence, _ in held}) == 121
+    assert ("clichéd", "negative") in held
+    assert all(label == ("negative" if "dull" in s else "positive") for s, label in held[:-1]
+               if "film" in s)  # fmt: skip
+    assert 20 < manifest["splits"]["train"]["pairs"] < 60
+    assert manifest["downloads"].keys() == {"reviews"}
+
+
+def test_a_sentence_that_occurs_twice_is_never_divided() -> None:
+    folds = Folds(fold=0, of=10, seed=7)
+    assert fold(b"a fine film", folds) == fold(b" a fine film \r", folds)
+    number = int.from_bytes(hashlib.sha256(b"7\na fine film").digest()[:8], "big") % 10
+    assert fold(b"a fine film", folds) == number
+
+
+def test_another_seed_divides_otherwise() -> None:
+    sentences = [b"sentence %d" % n for n in range(100)]
+    by_seed = [[fold(s, Folds(fold=0, of=10, seed=n)) for s in sentences] for n in (1, 2)]
+    assert by_seed[0] != by_seed[1]
+    assert set(by_seed[0]) == set(range(10))
+
+
+def test_a_label_that_nobody_named(corner: Any) -> None:
+    add(corner, zipped(negative=NEGATIVE, positive=POSITIVE))
+    asked = task(corner, "fold-0", labels=("positive", "neutral"))
+    with pytest.raises(DataError, match=r"line 1: the label 'negative' is none of positive, neut"):
+        put_together(corner, asked)
+    assert not corner.text.exists()
+
+
+def test_labels_in_a_file_beside_the_sentences(corner: Any) -> None:
+    corner.add("plain", b"a b\nc d\n", b"positive\nnegatve\n")
+    for name in ("dev", "test"):
+        corner.add(name, b"e f\n", b"positive\n")
+    asked = task(corner, "plain", dev="dev", test="test", target="de")
+    with pytest.raises(DataError, match=r"plain\.de, line 2: the label 'negatve' is none of"):
+        put_together(corner, asked)
+
+
+def test_one_class_only(corner: Any) -> None:
+    add(corner, zipped(negative=NEGATIVE, positive=b"\n"))
+    with pytest.raises(DataError, match="no training sentence is labelled 'positive'; found: neg"):
+        put_together(corner, task(corner, "fold-0"))
+
+
+def test_text_that_is_not_utf8(corner: Any) -> None:
+    add(corner, zipped(negative=b"clich\xe9d\n", positive=POSITIVE), folds=2)
+    with pytest.raises(DataError, match=r"not UTF-8"):
+        put_together(corner, task(corner, "fold-0", "fold-1", dev="fold-0", test="fold-1"))
+
+
+def test_a_zip_that_is_damaged_and_one_without_the_member(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    whole = zipped(a=POSITIVE)
+    path.write_bytes(whole)
+    assert b"".join(line + b"\n" for line in lines(path, "d/a")) == POSITIVE
+    with pytest.raises(DataError, match=r"no such member. The nearest name in it is d/a\."):
+        list(lines(path, "d/b"))
+    with pytest.raises(DataError, match="name the member to read"):
+        list(lines(path))
+    path.write_bytes(whole[:50])
+    with pytest.raises(DataError, match="truncated or damaged"):
+        list(lines(path, "d/a"))
+    at = whole.index(b"d/a") + 20  # within the packed bytes
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
+    with pytest.raises(DataError, match="truncated or damaged"):
+        list(lines(path, "d/a"))
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        # the flag of an encrypted member, in its own header and in the index
+        lambda zip_: flagged(flagged(zip_, 6), zip_.index(b"PK\1\2") + 8),
+        lambda zip_: zip_.replace(b"\x14\0\0\0\x08\0", b"\x14\0\0\0\x63\0"),
+    ],
+    ids=["encrypted", "unknown packing"],
+)
+def test_a_zip_that_cannot_be_unpacked(tmp_path: Path, spoiled: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(spoiled(zipped(a=POSITIVE)))
+    with pytest.raises(DataError, match=r"a\.zip.*: truncated or damaged \(.*\)\. Replace it"):
+        list(lines(path, "d/a"))
+
+
+def flagged(content: bytes, position: int) -> bytes:
+    return content[:position] + bytes([content[position] | 1]) + content[position + 1 :]

@@ -1,0 +1,58 @@
+"""A corpus is what the catalogue says of it, or an error that says how it differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aiayn.config import Corpus, Side
+from aiayn.data.corpora.reading import Parallel
+from aiayn.errors import DataError
+
+
+def parallel(folder: Path, en: bytes, de: bytes, pairs: int | None = None) -> Parallel:
+    files = {"a.en": folder / "a.en", "a.de": folder / "a.de"}
+    for path, content in zip(files.values(), (en, de), strict=True):
+        path.write_bytes(content)
+    sides = {"en": Side(download="a.en"), "de": Side(download="a.de")}
+    return Parallel("europarl", Corpus(sides=sides, pairs=pairs), ("en", "de"), files)
+
+
+def test_pairs_in_order(tmp_path: Path) -> None:
+    corpus = parallel(tmp_path, b"one\ntwo\n", b"eins\nzwei\n", pairs=2)
+    assert list(corpus.pairs()) == [(b"one", b"eins"), (b"two", b"zwei")]
+
+
+@pytest.mark.parametrize(
+    ("en", "de", "counts"),
+    [
+        (b"1\n2\n3\n4\n", b"1\n", (4, 1)),
+        (b"1\n2\n", b"1\n2\n3\n4\n5\n", (2, 5)),
+        (b"", b"1\n", (0, 1)),
+    ],
+)
+def test_unequal_line_counts(tmp_path: Path, en: bytes, de: bytes, counts: tuple[int, int]) -> None:
+    with pytest.raises(DataError) as caught:
+        list(parallel(tmp_path, en, de).pairs())
+    assert str(caught.value) == (
+        f"corpus europarl: {counts[0]} lines in {tmp_path}/a.en but {counts[1]} lines in "
+        f"{tmp_path}/a.de. Line n of one must be line n of the other."
+    )
+
+
+def test_an_empty_corpus(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        list(parallel(tmp_path, b"", b"").pairs())
+    assert str(caught.value) == (
+        f"corpus europarl: no line in {tmp_path}/a.en and {tmp_path}/a.de. Replace the files."
+    )
+
+
+def test_another_number_of_pairs_than_declared(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        list(parallel(tmp_path, b"1\n2\n", b"1\n2\n", pairs=3).pairs())
+    assert str(caught.value) == (
+        "corpus europarl: 2 pairs, but 3 are declared. "
+        "Replace the files, or correct catalogue.corpora.europarl.pairs."
+    )

@@ -1,0 +1,33 @@
+"""How many outputs are exactly right, and its interval, beside scipy's."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import binomtest
+
+from aiayn.errors import ScoreError
+from aiayn.evaluation.accuracy import accuracy, interval
+
+
+def test_outputs_count_that_equal_what_was_wanted_to_the_last_character() -> None:
+    score = accuracy(["a b", "a  b", "", "c"], ["a b", "a b", "", "C"])
+    assert score.value == 50.0
+
+
+@pytest.mark.parametrize(("right", "of"), [(0, 7), (7, 7), (1, 20), (13, 20), (997, 1000)])
+def test_the_interval_is_scipys(right: int, of: int) -> None:
+    theirs = binomtest(right, of).proportion_ci(confidence_level=0.95, method="exact")
+    assert interval(right, of) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_all_right_is_no_certainty() -> None:
+    """0.025^(1/n), the only chance of n right out of n that is no larger than 0.025."""
+    score = accuracy(["x"] * 1000, ["x"] * 1000)
+    assert (score.value, score.high) == (100.0, 100.0)
+    assert score.low == pytest.approx(100 * 0.025 ** (1 / 1000))
+
+
+@pytest.mark.parametrize(("outputs", "wanted"), [([], []), (["a"], ["a", "b"])])
+def test_nothing_to_hold_against_each_other(outputs: list[str], wanted: list[str]) -> None:
+    with pytest.raises(ScoreError, match="outputs cannot be held against"):
+        accuracy(outputs, wanted)

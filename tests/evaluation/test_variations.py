@@ -1,0 +1,308 @@
+"""Table 3's comparison: runs paired by seed, and sacreBLEU's own command for the same figures."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from scipy import stats
+
+from aiayn import config
+from aiayn.errors import DataError, ScoreError
+from aiayn.evaluation.variations import compare_variations, judge
+from aiayn.results import places
+from aiayn.results.comparison import Comparison, read
+from aiayn.results.history import History, Line, write
+
+ROOT = Path(__file__).parents[2]
+REFERENCES = [f"Der Hund läuft heute durch den Wald Nummer {n}." for n in range(40)]
+# a word of every n-th sentence is another
+SPOILT = {"en-de.base": 4, "en-de.wide": 3, "en-de.deep": 2, "en-de.base2": 5, "en-de.wide2": 7}
+RUNS = {
+    "en-de.base": {"task": "en-de", "model": "base", "seed": 1},
+    "en-fr.base": {"task": "en-fr", "model": "base", "seed": 1},
+    "en-de.wide": {"task": "en-de", "model": "wide", "seed": 1},
+    "en-de.deep": {"task": "en-de", "model": "deep", "seed": 3},
+}
+SECOND = {
+    "en-de.base2": {"task": "en-de", "model": "base", "seed": 2},
+    "en-de.wide2": {"task": "en-de", "model": "wide", "seed": 2},
+}
+
+Compare = Callable[..., Comparison]
+
+
+def hypotheses(run: str) -> list[str]:
+    step = SPOILT[run]
+    return [
+        line.replace("Hund", "Esel") if n % step == 0 else line for n, line in enumerate(REFERENCES)
+    ]
+
+
+def history(*perplexities: float) -> History:
+    return History(
+        tuple(
+            Line(
+                step=n,
+                epoch=0.1,
+                tokens=n,
+                learning_rate=0.1,
+                loss=2.0,
+                dev_loss=1.0,
+                dev_perplexity=p,
+            )
+            for n, p in enumerate(perplexities, 1)
+        )
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path, describe: Callable[..., None]) -> Path:
+    """Dev sets, hypotheses and histories; the last dev perplexity is the run's step of SPOILT."""
+    text = tmp_path / "data/text/en-de"
+    text.mkdir(parents=True)
+    (tmp_path / "history").mkdir()
+    content = "".join(f"{line}\n" for line in REFERENCES).encode()
+    (text / "dev.target").write_bytes(content)
+    describe(text, dev="demo-dev")
+    for run, step in SPOILT.items():
+        (tmp_path / "outputs" / run).mkdir(parents=True)
+        lines = "".join(f"{line}\n" for line in hypotheses(run))
+        (tmp_path / "outputs" / run / "dev.hypotheses").write_text(lines, encoding="utf-8")
+        write(tmp_path / places.history(run), history(99, step))
+    return tmp_path
+
+
+@pytest.fixture
+def compare(project: Path) -> Compare:
+    """compare_variations over these runs."""
+
+    def with_runs(runs: dict[str, Any], base: str = "base", looks: int | None = None) -> Comparison:
+        params = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+        row = params["models"]["base"]
+        params["models"] |= {name: copy.deepcopy(row) for name in ("wide", "deep")}
+        params |= {"runs": runs, "tested": []}
+        params["variations"] = {"task": "en-de", "base": base, "looks": looks}
+        (project / "params.yaml").write_text(
+            yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
+        )
+        return compare_variations(config.load(project / "params.yaml"), project)
+
+    return with_runs
+
+
+def sacrebleus_command(folder: Path, base: str, other: str) -> tuple[float, float, float]:
+    """BLEU of both, and the p-value, as `sacrebleu --paired-bs` prints them."""
+    files = [f"outputs/{run}/dev.hypotheses" for run in (base, other)]
+    printed = subprocess.run(
+        [
+            sys.executable, "-m", "sacrebleu", "data/text/en-de/dev.target", "-i", *files,
+            "--metrics", "bleu", "--paired-bs", "--format", "json",
+        ],
+        cwd=folder, check=True, capture_output=True, encoding="utf-8",
+    ).stdout  # fmt: skip
+    first, second = (system["BLEU"] for system in json.loads(printed))
+    return first["score"], second["score"], second["p_value"]
+
+
+@pytest.mark.slow
+def test_one_seed_is_what_sacrebleus_command_finds(
+    compare: Compare, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+    found = compare(RUNS)
+    assert (found.task, found.base, found.split) == ("en-de", "base", "dev")
+    assert (found.test_set.pairs, list(found.test_set.corpora)) == (40, ["demo-dev"])
+    assert "tok:13a" in found.signature
+    # in the order of the runs, other tasks left out
+    assert list(found.models) == ["base", "wide", "deep"]
+    base = found.models["base"]
+    assert base.seeds["1"].sentences is None
+    assert (base.perplexity.mean, base.perplexity.sd) == (4, None)
+    # deep has no base of its seed: the first base stands in
+    for model, seed in (("wide", "1"), ("deep", "3")):
+        entry = found.models[model].seeds[seed]
+        first, second, p_value = sacrebleus_command(project, "en-de.base", f"en-de.{model}")
+        assert entry.run == f"en-de.{model}"
+        assert base.seeds["1"].bleu == pytest.approx(first, abs=0.005)
+        assert entry.bleu == pytest.approx(second, abs=0.005)
+        assert entry.sentences
+        assert entry.sentences.difference == pytest.approx(second - first, abs=0.005)
+        assert entry.sentences.p_value == pytest.approx(p_value, abs=5e-5)
+
+
+def test_one_seed_of_the_base_decides_nothing(compare: Compare) -> None:
+    """However little it has to do with the choice of sentences."""
+    found = compare(RUNS)
+    assert found.hindrance == "one seed of the base"
+    for model in ("wide", "deep"):
+        assert (found.models[model].bleu.effect, found.models[model].bleu.outcome) == (
+            None, "undecided",
+        )  # fmt: skip
+
+
+def test_seeds_are_paired_with_their_own_base(compare: Compare, project: Path) -> None:
+    found = compare(RUNS | SECOND)
+    wide = found.models["wide"]
+    assert [entry.run for entry in wide.seeds.values()] == ["en-de.wide", "en-de.wide2"]
+    for seed, name in (("1", "wide"), ("2", "wide2")):
+        base = f"en-de.base{name.removeprefix('wide')}"
+        first, second, p_value = sacrebleus_command(project, base, f"en-de.{name}")
+        sentences = wide.seeds[seed].sentences
+        assert sentences
+        assert sentences.difference == pytest.approx(second - first, abs=0.005)
+        assert sentences.p_value == pytest.approx(p_value, abs=5e-5)
+    # of 3 and 7: mean 5, sample deviation sqrt((2² + 2²) / 1)
+    assert wide.perplexity.mean == 5
+    assert wide.perplexity.sd == pytest.approx(8**0.5, abs=1e-4)
+    assert found.models["base"].seeds.keys() == {"1", "2"}
+    assert found.models["base"].seeds["2"].sentences is None
+
+
+def test_perplexity_is_judged_by_its_logarithm(compare: Compare) -> None:
+    """Welch's t of ln 3, ln 7 against ln 4, ln 5, and back to a ratio; of a family of two."""
+    base, wide = np.log([4, 5]), np.log([3, 7])
+    expected = stats.ttest_ind(wide, base, equal_var=False)
+    interval = expected.confidence_interval()
+    effect = compare(RUNS | SECOND).models["wide"].perplexity.effect
+    assert effect
+    assert effect.value == pytest.approx(math.sqrt(21 / 20), abs=1e-4)
+    assert effect.low == pytest.approx(math.exp(interval.low), abs=1e-4)
+    assert effect.high == pytest.approx(math.exp(interval.high), rel=1e-3)
+    assert effect.p_value == pytest.approx(expected.pvalue, abs=1e-6)
+    assert effect.corrected >= effect.p_value
+
+
+FIVE = (27.36, 18.1, 24.3, 18.6, 22.0)
+
+
+def test_a_row_far_off_moves_and_holm_counts_the_rows() -> None:
+    """The paper's A_h1 is 0.9 below the base; ours 40 below it, or above it, of two rows."""
+    for row, agrees in ((-18.0, "lower"), (62.0, "higher")):
+        found = judge({"bleu": {"base": FIVE, "A_h1": [row], "narrow": [22.0]}}, "base")["bleu"]
+        moved = found["A_h1"]
+        assert (moved.claim, moved.outcome) == ("lower", agrees)
+        assert moved.effect
+        assert moved.effect.corrected == pytest.approx(2 * moved.effect.p_value, rel=0.01)
+        assert (found["narrow"].claim, found["narrow"].outcome) == (None, "undecided")
+        assert (found["base"].effect, found["base"].outcome) == (None, "undecided")
+
+
+def test_equality_is_not_the_absence_of_a_difference() -> None:
+    """Row E is claimed to be the same: with a wide spread it is undecided, with a small one equal,
+    beyond the margin of 0.3 BLEU unequal."""
+    small = [22.0, 22.01, 21.99, 22.02, 21.98]
+    for base, row, outcome in (
+        (FIVE, [22.07], "undecided"),
+        (small, [22.1, 22.09, 22.11], "equal"),
+        (small, [22.28, 22.32, 22.3], "undecided"),
+        (small, [22.9, 22.91, 22.89], "higher"),
+    ):
+        judged = judge({"bleu": {"base": base, "E_learned": row}}, "base")["bleu"]["E_learned"]
+        assert (judged.claim, judged.outcome) == ("equal", outcome)
+
+
+def test_seeds_of_the_base_given_as_rows_do_not_move() -> None:
+    """tests/evaluation/seeds.json: the demo's base from other seeds. Of 20 draws of five as base, the
+    others as rows of table 3, in at most one is any row said to move."""
+    seeds = json.loads((Path(__file__).parent / "seeds.json").read_text())["seeds"]
+    assert len(seeds) >= 10
+    rows = ["A_h1", "A_h4", "A_h16", "A_h32", "B_dk16", "C_N2", "C_N4"]
+    generator = np.random.default_rng(20)
+    moved = 0
+    for _ in range(20):
+        drawn = generator.permutation(list(seeds))
+        models = {"base": drawn[:5]} | dict(zip(rows, drawn[5:, None], strict=False))
+        samples = {
+            measure: {
+                model: [seeds[seed][measure] for seed in held] for model, held in models.items()
+            }
+            for measure in ("bleu", "perplexity")
+        }
+        judged = judge(samples, "base")
+        moved += any(
+            row.outcome != "undecided" for held in judged.values() for row in held.values()
+        )
+    assert moved <= 1
+
+
+def test_both_families_count_the_looks(compare: Compare, project: Path) -> None:
+    """Table 3's, and the statements': label smoothing's perplexity, where wide is its row."""
+    runs = {
+        name: run | ({"model": "D_smooth00"} if run["model"] == "wide" else {})
+        for name, run in (RUNS | SECOND).items()
+    }
+    for name, perplexity in (("en-de.wide", 40.0), ("en-de.wide2", 41.0)):
+        write(project / places.history(name), history(99, perplexity))
+    once, thrice = (compare(runs, looks=looks) for looks in (None, 3))
+    row, statement = "D_smooth00", "smoothing_perplexity"
+    for first, third in (
+        (once.models[row].perplexity.effect, thrice.models[row].perplexity.effect),
+        (once.findings[statement].effect, thrice.findings[statement].effect),
+    ):
+        assert first
+        assert third
+        assert third.p_value == first.p_value
+        assert first.corrected < 1 / 3
+        assert third.corrected == pytest.approx(3 * first.corrected, abs=3e-6)
+
+
+def test_a_run_that_is_there_twice_counts_once(compare: Compare, project: Path) -> None:
+    again = {"en-de.wide2": {**RUNS["en-de.wide"]}, "en-de.base2": {**RUNS["en-de.base"]}}
+    assert compare(RUNS | again).models == compare(RUNS).models
+
+
+def test_a_base_alone_is_scored(compare: Compare) -> None:
+    found = compare({"en-de.base": RUNS["en-de.base"]})
+    (entry,) = found.models["base"].seeds.values()
+    assert entry.bleu == compare(RUNS).models["base"].seeds["1"].bleu
+    assert "tok:13a" in found.signature
+
+
+def test_no_run_of_the_base(compare: Compare) -> None:
+    with pytest.raises(
+        ScoreError, match=r"^params.yaml: variations.base is big, but no run learns"
+    ):
+        compare(RUNS, base="big")
+
+
+def test_missing_hypotheses(compare: Compare, project: Path) -> None:
+    path = project / "outputs/en-de.deep/dev.hypotheses"
+    path.unlink()
+    with pytest.raises(DataError) as error:
+        compare(RUNS)
+    assert str(error.value).startswith(f"{path}: there is no such file.")
+    assert str(error.value).endswith("dvc repro -f decode@en-de.deep.")
+
+
+@pytest.mark.slow
+def test_the_stage_writes_the_same_bytes_again(compare: Compare, project: Path) -> None:
+    compare(RUNS)
+    shutil.copy(ROOT / "dvc.yaml", project)
+
+    def run() -> bytes:
+        command = [sys.executable, str(ROOT / "pipeline/compare.py")]
+        subprocess.run(command, cwd=project, check=True, capture_output=True)
+        return (project / "comparisons/table_3.json").read_bytes()
+
+    first = run()
+    assert read(project / "comparisons/table_3.json") == compare(RUNS)
+    assert run() == first
+
+
+def test_hopeless_seeds_end_in_no_traceback() -> None:
+    perplexities = {"base": [5.0, math.exp(700)], "row": [6.0]}
+    found = judge({"bleu": {"base": [1.0, 2.0], "row": [1.0]}, "perplexity": perplexities}, "base")
+    effect = found["perplexity"]["row"].effect
+    assert effect
+    assert math.isfinite(effect.high)

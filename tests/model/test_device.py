@@ -1,0 +1,136 @@
+"""The same bits again, or an error; what needs a GPU skips without one."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from aiayn.errors import TrainingError
+from aiayn.model.device import CUBLAS_WORKSPACE, dtype_of_products, open_device
+
+
+@pytest.fixture(autouse=True)
+def _settings_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """torch's settings are the process's: other tests want their own back."""
+    mode, products = torch.get_deterministic_debug_mode(), torch.get_float32_matmul_precision()
+    flash, cudnn = torch.backends.cuda.flash_sdp_enabled(), torch.backends.cuda.cudnn_sdp_enabled()
+    monkeypatch.delenv(CUBLAS_WORKSPACE, raising=False)
+    yield
+    torch.set_deterministic_debug_mode(mode)
+    torch.set_float32_matmul_precision(products)
+    torch.backends.cuda.enable_flash_sdp(flash)
+    torch.backends.cuda.enable_cudnn_sdp(cudnn)
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose torch says that it sees a GPU; nothing computes on it."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda place: None)
+
+
+@pytest.mark.usefixtures("gpu")
+def test_on_a_gpu_what_has_no_deterministic_kernel_is_an_error() -> None:
+    """torch's flash and memory-efficient attention take their deterministic backward pass in this
+    mode alone: with warnings only, they take the other."""
+    opened = open_device("auto", "auto", d_model=512)
+    assert (opened.device.type, opened.precision) == ("cuda", "bfloat16")
+    assert torch.are_deterministic_algorithms_enabled()
+    assert not torch.is_deterministic_algorithms_warn_only_enabled()
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+    assert os.environ[CUBLAS_WORKSPACE] == ":4096:8"
+
+
+@pytest.mark.usefixtures("gpu")
+def test_an_environment_in_which_sums_have_no_fixed_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CUBLAS_WORKSPACE, ":0:0")
+    with pytest.raises(TrainingError, match="CUBLAS_WORKSPACE_CONFIG is ':0:0'.* Unset it"):
+        open_device("cuda", "float32", d_model=512)
+    monkeypatch.setenv(CUBLAS_WORKSPACE, ":16:8")
+    open_device("cuda", "float32", d_model=512)
+
+
+def test_the_cpu_is_deterministic_or_an_error_too() -> None:
+    open_device("cpu", "float32", d_model=64)
+    assert torch.get_deterministic_debug_mode() == 2
+
+
+@pytest.mark.parametrize("d_model", [64, 128, 512])
+@pytest.mark.parametrize(
+    ("precision", "least", "most"), [("float32", 0, 2**-20), ("bfloat16", 2**-11, 2**-7)]
+)
+def test_products_on_a_cpu_are_as_exact_as_was_asked(
+    precision: str, d_model: int, least: float, most: float
+) -> None:
+    """However this CPU comes by them: by its own rounding of float32, or by a cast. bfloat16 keeps 8
+    bits of a number, float32 24."""
+    device = open_device("cpu", precision, d_model=d_model, threads=1)
+    generator = torch.Generator().manual_seed(1)
+    a, b = (torch.randn(300, 300, generator=generator) for _ in range(2))
+    with device.autocast():
+        product = (a @ b).double()
+    exact = a.double() @ b.double()
+    assert least <= float((product - exact).norm() / exact.norm()) < most
+
+
+def test_products_have_the_format_of_autocast_where_it_is_on() -> None:
+    weight = torch.zeros(2, 2)
+    assert dtype_of_products(weight) == torch.float32
+    with torch.autocast("cpu", torch.bfloat16):
+        assert dtype_of_products(weight) == torch.bfloat16
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU here")
+def test_a_gpu_computes_the_same_bits_twice() -> None:
+    """Attention over a batch of sentences, masked and causal, forward and backward."""
+    device = open_device("cuda", "bfloat16", d_model=512).device
+    may_attend = torch.rand(32, 1, 1, 128, device=device) < 0.8
+    may_attend[..., 0] = True
+    for mask in (None, may_attend):
+        gradients = []
+        for _ in range(5):
+            generator = torch.Generator(device).manual_seed(0)
+            x = torch.randn(3, 32, 8, 128, 64, device=device, generator=generator)
+            q, k, v = x.bfloat16().requires_grad_().unbind()
+            out = torch.nn.functional.scaled_dot_product_attention(
+                q, k, v, attn_mask=mask, is_causal=mask is None
+            )
+            gradients.append(torch.autograd.grad(out.float().square().sum(), (q, k, v)))
+        for again in gradients[1:]:
+            assert all(map(torch.equal, gradients[0], again))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+def test_memory_that_was_freed_is_given_back() -> None:
+    """In a process of its own: how it holds memory is not undone."""
+    script = """
+import resource, torch
+from pathlib import Path
+from aiayn.model.device import open_device
+
+def held():  # MB
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() >> 20
+
+device = open_device("cpu", "float32", d_model=64)
+before = held()
+blocks = [torch.ones(1 << 18) for _ in range(400)]  # a MB each
+blocks = blocks[::8]  # what stays lies in between
+freed = held() - before
+device.give_back_memory()
+print(freed, held() - before, len(blocks), all(block.sum() == 1 << 18 for block in blocks))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    freed, left, blocks, is_whole = done.stdout.split()
+    assert int(freed) >= 390, "a step's memory stays with the process"
+    assert int(left) < 2 * int(blocks)
+    assert is_whole == "True"

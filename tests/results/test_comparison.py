@@ -1,0 +1,152 @@
+"""The comparison's file: what is written is read again, and damage is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aiayn.errors import ScoreError
+from aiayn.results import places
+from aiayn.results.comparison import (
+    Comparison,
+    Effect,
+    Finding,
+    Measure,
+    Seed,
+    Sentences,
+    Variation,
+    Ways,
+    read,
+    write,
+)
+from aiayn.results.scores import TestSet
+from aiayn.results.text import Part
+
+GOLDEN = Path(__file__).with_name("golden") / places.TABLE_3
+COMPARISON = Comparison(
+    task="en-de",
+    base="brief",
+    split="dev",
+    test_set=TestSet(corpora={"demo-dev": Part(pairs=500)}, pairs=500, sha256={"target": "0" * 64}),
+    signature="nrefs:1|tok:13a",
+    models={
+        "brief": Variation(
+            perplexity=Measure(mean=4.5, sd=0.5),
+            bleu=Measure(mean=24.0, sd=4.25),
+            seeds={
+                "1": Seed(run="en-de.brief", perplexity=4.25, bleu=27.0),
+                "2": Seed(run="en-de.brief-s2", perplexity=4.75, bleu=21.0),
+            },
+        ),
+        "A_h1": Variation(
+            perplexity=Measure(
+                mean=9.0,
+                effect=Effect(value=2.0, low=1.5, high=2.5, p_value=0.001, corrected=0.002),
+                claim="higher",
+                outcome="higher",
+            ),
+            bleu=Measure(
+                mean=23.5,
+                effect=Effect(value=-0.5, low=-4.0, high=3.0, p_value=0.75, corrected=1.0),
+                claim="lower",
+            ),
+            seeds={
+                "1": Seed(
+                    run="en-de.A_h1",
+                    perplexity=9.0,
+                    bleu=23.5,
+                    sentences=Sentences(difference=-3.5, p_value=0.001),
+                )
+            },
+        ),
+    },
+    ways={"en-de.base": Ways(last=88.5, averaged=89.0, greedy=88.0)},
+    findings={
+        "one_head": Finding(
+            verdict="undecided",
+            effect=Effect(value=-0.5, low=-4.0, high=3.0, p_value=0.75, corrected=1.0),
+        ),
+        "big": Finding(verdict="not run at this scale"),
+    },
+)
+
+
+NAMING = {"models", "seeds", "corpora", "sha256", "findings", "ways"}
+
+
+def keys(data: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every key in nested objects, names of models, runs, seeds and corpora left out."""
+    for key, value in data.items() if isinstance(data, dict) else ():
+        if not NAMING & {*path[-1:]}:
+            yield (*path, key)
+        yield from keys(value, (*path, key))
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    write(tmp_path / "table_3.json", COMPARISON)
+    assert read(tmp_path / "table_3.json") == COMPARISON
+    with pytest.raises(ScoreError, match="nothing.json: there is no such file. Make it again"):
+        read(tmp_path / "nothing.json")
+
+
+def test_a_figure_knows_where_it_stands() -> None:
+    bleu = read(GOLDEN).models["A_h1"].bleu
+    assert bleu.effect
+    assert (bleu.source, bleu.effect.source) == (
+        "table_3.json:models.A_h1.bleu",
+        "table_3.json:models.A_h1.bleu.effect",
+    )
+
+
+def test_the_file_is_as_agreed() -> None:
+    assert read(GOLDEN) == COMPARISON
+
+
+def test_the_first_run_and_why_nothing_can_be_said() -> None:
+    assert COMPARISON.models["brief"].run == "en-de.brief"
+    assert COMPARISON.hindrance == "no spread over the base's seeds"
+    alone = {"A_h1": COMPARISON.models["A_h1"]}
+    one_seed = replace(COMPARISON, base="A_h1", models=alone)
+    assert one_seed.hindrance == "one seed of the base"
+
+
+@pytest.mark.parametrize("path", [*keys(json.loads(GOLDEN.read_text()))], ids=".".join)
+def test_a_renamed_key_is_named_with_its_file(tmp_path: Path, path: tuple[str, ...]) -> None:
+    data = json.loads(GOLDEN.read_text())
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[f"{path[-1]}ed"] = place.pop(path[-1])
+    file = tmp_path / "table_3.json"
+    file.write_text(json.dumps(data))
+    with pytest.raises(ScoreError) as error:
+        read(file)
+    assert str(error.value).startswith(f"{file}: ")
+    assert path[-1] in str(error.value)
+    assert str(error.value).endswith("Make it again: dvc repro -f compare.")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not JSON"),
+        ("[]", "the file must be a mapping"),
+        (
+            GOLDEN.read_text().replace('"outcome": "higher"', '"outcome": "up"'),
+            "outcome must be one of higher",
+        ),
+        (GOLDEN.read_text().replace("23.5", '"high"'), "must be a number, not 'high'"),
+        (GOLDEN.read_text().replace('"base": "brief"', '"base": "big"'), "models.big, the base,"),
+    ],
+)
+def test_damage_is_named(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "table_3.json"
+    file.write_text(content)
+    with pytest.raises(ScoreError, match=said):
+        read(file)

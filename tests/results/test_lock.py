@@ -1,0 +1,71 @@
+"""dvc.lock tells which bytes, and whether the parameters are still those of the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from aiayn.errors import DataError
+from aiayn.results.lock import Lock
+
+STAGES = {
+    "train@en-de.base": {
+        "cmd": "train",
+        "params": {"params.yaml": {"runs.en-de.base.seed": 1, "adam": {"epsilon": "1e-09"}}},
+        "outs": [
+            {"path": "models/en-de.base/checkpoints", "md5": "1" * 32},
+            {"path": "circumstances/en-de.base.train.json", "md5": "2" * 32},
+        ],
+    },
+    "encode@en-de": {"cmd": "encode"},
+    "train@en-de.big": {"cmd": "train"},
+}
+PARAMS = {"runs": {"en-de.base": {"seed": 1}}, "adam": {"epsilon": 1e-9}}
+
+
+def lock_of(tmp_path: Path, stages: object = STAGES) -> Lock:
+    path = tmp_path / "dvc.lock"
+    path.write_text(yaml.dump({"schema": "2.0", "stages": stages}, Dumper=yaml.CSafeDumper))
+    return Lock(path)
+
+
+def test_the_stages_of_a_run_and_its_task(tmp_path: Path) -> None:
+    assert set(lock_of(tmp_path).digests("en-de.base", "en-de")) == {"train", "encode"}
+
+
+def test_outs_by_path(tmp_path: Path) -> None:
+    lock = lock_of(tmp_path)
+    assert lock.out("models/en-de.base/checkpoints") == "1" * 32
+    assert lock.out("models/en-de.big/checkpoints") is None
+
+
+@pytest.mark.parametrize(("out", "same"), [(1, True), (0, False)])
+def test_circumstances_leave_a_stages_digest_alone(tmp_path: Path, out: int, same: bool) -> None:
+    before = lock_of(tmp_path).digests("en-de.base")
+    again = yaml.load(yaml.dump(STAGES, Dumper=yaml.CSafeDumper), yaml.CSafeLoader)
+    again["train@en-de.base"]["outs"][out]["md5"] = "3" * 32
+    assert (lock_of(tmp_path, again).digests("en-de.base") == before) is same
+
+
+def test_params_in_force_are_compared(tmp_path: Path) -> None:
+    """Also where a run's name holds dots, and where YAML 1.1 takes 1e-09 for text."""
+    lock = lock_of(tmp_path)
+    assert lock.outdated(PARAMS, "en-de.base", "en-de") == []
+    other = {**PARAMS, "runs": {"en-de.base": {"seed": 2}}}
+    assert lock.outdated(other, "en-de.base") == ["runs.en-de.base.seed"]
+    assert lock.outdated({"runs": {}}, "en-de.base") == ["adam", "runs.en-de.base.seed"]
+    assert lock.outdated({}, "en-de.big") == []
+
+
+def test_no_lock_is_an_empty_one(tmp_path: Path) -> None:
+    assert Lock(tmp_path / "dvc.lock").digests("en-de") == {}
+
+
+@pytest.mark.parametrize("content", ["stages: [", "just text"])
+def test_a_damaged_lock_is_named(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "dvc.lock"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"dvc\.lock: not a dvc\.lock\. Restore it"):
+        Lock(path)

@@ -1,0 +1,113 @@
+"""No key or column of a record's file can be renamed or left out unnoticed, nor can the file be missing
+or something else: one line says so."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.results.golden_records import ALL, CSVS, GOLDEN, KINDS, Kind
+
+from aiayn.files import write_atomically
+
+
+def keys(data: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The way to every key in plain data, lists aside."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield (*place, key)
+            yield from keys(value, (*place, key))
+
+
+def broken(data: Any, place: tuple[str, ...], new: str | None) -> Any:
+    """A copy in which a key has another name, or is gone."""
+    changed = copy.deepcopy(data)
+    inner = changed
+    for key in place[:-1]:
+        inner = inner[key]
+    value = inner.pop(place[-1])
+    if new is not None:
+        inner[new] = value
+    return changed
+
+
+def complaint(kind: Kind, path: Path) -> str | None:
+    """What reading a file raises, if it raises the error of its kind."""
+    try:
+        kind.read(path)
+    except kind.error as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("new", ["renamed", None])
+@pytest.mark.parametrize("name", KINDS)
+def test_a_key_that_is_renamed_or_missing(name: str, new: str | None, tmp_path: Path) -> None:
+    """One line names the file and the key; only names of the user's own may be others."""
+    kind = KINDS[name]
+    data = json.loads((GOLDEN / kind.path).read_bytes())
+    path = tmp_path / kind.path
+    free = set()
+    for place in keys(data):
+        write_atomically(path, json.dumps(broken(data, place, new)))
+        said = complaint(kind, path)
+        if said is None:
+            free.add(".".join(place))
+            continue
+        assert said.startswith(f"{path}: "), said
+        assert ".".join(place[:-1]) in said, said
+        assert place[-1] in said or (new is not None and new in said), said
+        assert "\n" not in said
+        assert "dvc repro -f" in said or "train again" in said, said
+    may_be_left_out = {
+        place for place in free - kind.free if new is None and place.rpartition(".")[2] in OPTIONAL
+    }
+    assert free - may_be_left_out == kind.free
+
+
+OPTIONAL = {
+    "averaged_steps", "kept", "dropped", "overlap", "low", "high", "counts", "lengths", "k", "r",
+    "peak_rss_bytes",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CSVS)
+def test_a_column_that_is_renamed_or_missing(name: str, tmp_path: Path) -> None:
+    kind = CSVS[name]
+    head, _, lines = (GOLDEN / kind.path).read_text(encoding="utf-8").partition("\n")
+    path = tmp_path / kind.path
+    columns = head.split(",")
+    for n, column in enumerate(columns):
+        changed = columns.copy()
+        changed[n] = "renamed"
+        write_atomically(path, ",".join(changed) + "\n" + lines)
+        with pytest.raises(kind.error, match=r"'renamed' is not a column") as raised:
+            kind.read(path)
+        assert str(raised.value).startswith(f"{path}: ")
+        fewer = [line.split(",") for line in (head, *lines.splitlines())]
+        write_atomically(path, "".join(",".join(c[:n] + c[n + 1 :]) + "\n" for c in fewer))
+        with pytest.raises(kind.error, match=rf"the column {column} is missing") as raised:
+            kind.read(path)
+        assert str(raised.value).startswith(f"{path}: ")
+
+
+# a file of weights is opened in model/checkpoints.py
+@pytest.mark.parametrize("name", sorted(ALL.keys() - {"checkpoints"}))
+def test_a_file_that_is_missing(name: str, tmp_path: Path) -> None:
+    kind = ALL[name]
+    with pytest.raises(kind.error, match=r"there is no such file.*Make it again: dvc repro -f"):
+        kind.read(tmp_path / kind.path)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("content", ["", "[]", "{", '"text"', "\xff", "[NaN]"])
+def test_a_file_that_is_something_else(name: str, content: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    write_atomically(tmp_path / kind.path, content)
+    with pytest.raises(kind.error, match=r"not JSON|must be a mapping") as raised:
+        kind.read(tmp_path / kind.path)
+    assert str(raised.value).startswith(str(tmp_path / kind.path))
