@@ -279,7 +279,7 @@ def test_the_manifest_is_part_of_the_provenance(rendered: Path) -> None:
 
 
 def test_nothing_heavy_is_imported(wmt14_project: Path) -> None:
-    heavy = ("torch", "mlflow", "pandas")
+    heavy = ("torch", "mlflow")
     code = (
         f"import runpy, sys; sys.argv = ['report.py']; "
         f"runpy.run_path({str(STAGE)!r}, run_name='__main__'); "
