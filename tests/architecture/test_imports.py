@@ -38,7 +38,7 @@ BASE = {"errors", "typed", "config", "files", "results"}
 EXCEPTIONS = {
     "results": {"errors", "typed", "files"},
     "paper": {"config"},
-    "launcher": {"errors", "config"},
+    "launcher": {"errors", "config", "results"},
     "model": BASE,
     "evaluation": BASE | {"data", "paper"},
     "report": BASE | {"data", "paper"},

@@ -1,20 +1,19 @@
 """params.yaml out of conf/: composed by Hydra as `dvc exp run` does, and validated before it is
-written. `make params` runs this file."""
+written."""
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dvc.utils.hydra import compose_and_dump
+from hydra import compose, initialize_config_dir
 from hydra.errors import MissingConfigException
+from omegaconf import OmegaConf
 
 from aiayn import config
 from aiayn.config.rules import named
-from aiayn.errors import ConfigError, one_line_errors
+from aiayn.errors import ConfigError
 from aiayn.files import write_atomically
 from aiayn.typed import nearest
 
@@ -25,7 +24,11 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def write_params(
-    root: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
+    root: Path,
+    scale: str | None = None,
+    launcher: str | None = None,
+    gpus: str | None = None,
+    folder: Path | None = None,
 ) -> None:
     """Write the parameters of a project; the former ones stay if anything is wrong.
 
@@ -34,6 +37,7 @@ def write_params(
         scale: a file of conf/scale; None: the one that conf/config.yaml names.
         launcher: a file of conf/launcher; None: the one that the scale names.
         gpus: how many the launcher gives a training, on each machine; None: as many as it names.
+        folder: of the scale; None: the project's.
     Raises:
         ConfigError: a file of conf/ cannot be read, asks for one that is not there, or sets what is
             no parameter; the launcher has no GPUs; or the parameters contradict each other.
@@ -55,7 +59,7 @@ def write_params(
     except ConfigError as error:
         key, composed = str(error).split(" ")[0], config.read_yaml(content)
         raise ConfigError(f"{_place(key, given, composed.get('scale'))}: {error}") from error
-    write_atomically(root / config.PARAMS, content)
+    write_atomically((folder or root) / config.PARAMS, content)
 
 
 def _read(path: Path, place: Path) -> Any:
@@ -73,22 +77,22 @@ def _read(path: Path, place: Path) -> Any:
 
 def _composed(root: Path, given: Mapping[Path, Any], overrides: Sequence[str]) -> bytes:
     conf = (root / CONF).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / config.PARAMS.name
-        try:
-            compose_and_dump(file, str(conf), None, ROOT.stem, "", [*overrides])
-        except MissingConfigException as error:
-            missing = str(error.missing_cfg_file)
-            raise ConfigError(
-                f"{CONF}/{missing}.yaml: there is no such file."
-                f"{nearest(missing.rpartition('/')[2], error.options or ())}"
-            ) from error
-        except Exception as error:  # Hydra and what it stands on raise errors of every family
-            if "Could not override 'launcher.gpus'" in str(error):
-                raise ConfigError(_without_gpus(given)) from error
-            complaint = " ".join(f"{error} {error.__cause__ or ''}".split())
-            raise ConfigError(f"{CONF}: {complaint}.".replace(str(conf), str(CONF))) from error
-        return file.read_bytes()
+    try:
+        with initialize_config_dir(str(conf), version_base=None):
+            composed = compose(ROOT.stem, [*overrides])
+        OmegaConf.resolve(composed)
+        return OmegaConf.to_yaml(composed).encode()
+    except MissingConfigException as error:
+        missing = str(error.missing_cfg_file)
+        raise ConfigError(
+            f"{CONF}/{missing}.yaml: there is no such file."
+            f"{nearest(missing.rpartition('/')[2], error.options or ())}"
+        ) from error
+    except Exception as error:  # Hydra and what it stands on raise errors of every family
+        if "Could not override 'launcher.gpus'" in str(error):
+            raise ConfigError(_without_gpus(given)) from error
+        complaint = " ".join(f"{error} {error.__cause__ or ''}".split())
+        raise ConfigError(f"{CONF}: {complaint}.".replace(str(conf), str(CONF))) from error
 
 
 def _without_gpus(given: Mapping[Path, Any]) -> str:
@@ -133,20 +137,3 @@ def _flat(data: Any) -> Iterable[str]:
     for name, value in data.items() if isinstance(data, dict) else ():
         yield str(name)
         yield from (f"{name}.{key}" for key in _flat(value))
-
-
-@one_line_errors
-def main() -> None:
-    """Compose the scale, the launcher and the number of GPUs that the command line names, as far as
-    it does: --scale, --launcher, --gpus. With another launcher alone, the scale in force stays."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("scale", "launcher", "gpus"):
-        parser.add_argument(f"--{name}")
-    asked = parser.parse_args()
-    if asked.scale is None and (asked.launcher or asked.gpus) and config.PARAMS.exists():
-        asked.scale = config.load().scale
-    write_params(Path(), **vars(asked))
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ from aiayn.config.rules import positive, require
 from aiayn.errors import ConfigError
 
 # what a launcher's command may ask for between braces
-PLACEHOLDERS = ("stage", "scale", "gpus", "nodes", "folder", "python")
+PLACEHOLDERS = ("stage", "scale", "gpus", "nodes", "folder", "project", "python")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aiayn.errors import AiaynError
+from aiayn.results import places
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -41,8 +42,10 @@ class MlflowMissingError(StoreError):
 
 
 def tracking_uri(root: Path = Path()) -> str:
-    """Where runs go: MLFLOW_TRACKING_URI, else a SQLite file in `root`."""
-    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{(root / DATABASE).resolve()}"
+    """Where runs go: MLFLOW_TRACKING_URI, else a SQLite file in the top folder of the project
+    whose folder, or a scale's, `root` is."""
+    database = (places.project(root) / DATABASE).resolve()
+    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{database}"
 
 
 def store_name(root: Path = Path()) -> str:
@@ -68,6 +71,7 @@ def connect(experiment: str, root: Path = Path()) -> tuple[MlflowClient, str]:
     with plain_errors():
         from mlflow import MlflowClient
 
+        root = places.project(root)
         uri = tracking_uri(root)
         local = not os.environ.get("MLFLOW_TRACKING_URI")
         if local and not (root / DATABASE).exists():
