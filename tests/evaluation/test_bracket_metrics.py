@@ -17,7 +17,15 @@ from aiayn.data.trees.linear import linearize, restore
 from aiayn.data.trees.reading import read_tree, read_trees
 from aiayn.data.trees.tree import Bracket, Tree
 from aiayn.errors import ScoreError
-from aiayn.evaluation.brackets import PUNCTUATION, Counts, count, score_brackets
+from aiayn.evaluation.bracket_metrics import (
+    BRACKET_METRICS,
+    PUNCTUATION,
+    Counts,
+    count,
+    f1_by_length,
+    read_parses,
+)
+from aiayn.evaluation.metric import score_by_name
 from aiayn.results.scores import LengthClass
 
 LABELS = ("NP", "VP", "S", "ADVP", "PRT", "PP", "TOP", "SBAR")
@@ -140,7 +148,7 @@ def test_equal_to_evalb(pairs: list[tuple[Tree, Tree]], tmp_path: Path) -> None:
     of_all = printed.partition("-- All --")[2].partition("-- len")[0]
     summary = dict(re.findall(r"^(.+\S) += +([0-9.]+)$", of_all, re.MULTILINE))
     outputs = [linearize(predicted, "dummy") for _, predicted in pairs]
-    scores = score_brackets(outputs, [gold for gold, _ in pairs]).scores
+    scores = score_by_name(BRACKET_METRICS, read_parses(outputs, [gold for gold, _ in pairs]))
     for name, theirs_name in {
         "bracket_f1": "Bracketing FMeasure",
         "bracket_precision": "Bracketing Precision",
@@ -153,9 +161,10 @@ def test_equal_to_evalb(pairs: list[tuple[Tree, Tree]], tmp_path: Path) -> None:
 def test_scores_of_a_set() -> None:
     """Two of three brackets found, of two predicted in one sentence and none in the other."""
     gold = [read_tree(t, "gold") for t in ("(S (NP (X a)) (VP (X b)))", "(())", "(S (X a))")]
-    found = score_brackets(["(S (NP (X) )NP (X) )S", "(S )S", "(S (X) )S"], gold)
-    assert found.counts == {"sentences": 2, "repaired": 0, "skipped": 1}
-    values = {name: round(score.value, 2) for name, score in found.scores.items()}
+    parses = read_parses(["(S (NP (X) )NP (X) )S", "(S )S", "(S (X) )S"], gold)
+    assert (len(parses.counts), parses.repaired, parses.skipped) == (2, 0, 1)
+    scores = score_by_name(BRACKET_METRICS, parses)
+    values = {name: round(score.value, 2) for name, score in scores.items()}
     assert values == {
         "bracket_f1": 85.71,  # 2 * 3 / (3 + 4)
         "bracket_precision": 100,
@@ -164,9 +173,9 @@ def test_scores_of_a_set() -> None:
         "bracket_f1_40": 85.71,
         "bracket_f1_wrapped": 90.91,  # 2 * (3 + 2) / (3 + 2 + 4 + 2)
     }
-    assert found.lengths.keys() == {"1-10"}
-    assert found.lengths["1-10"].rounded() == LengthClass(sentences=2, f1=85.71)
-    assert "profile:COLLINS.prm" in found.scores["bracket_f1"].signature
+    ((name, short),) = f1_by_length(parses)
+    assert (name, short.rounded()) == ("1-10", LengthClass(sentences=2, f1=85.71))
+    assert "profile:COLLINS.prm" in scores["bracket_f1"].signature
 
 
 @pytest.mark.slow
@@ -183,7 +192,7 @@ def test_wrapped_is_f1_of_trees_with_a_node_more_below_the_root(
         sum(getattr(item, name) for item in counts) for name in ("matched", "gold", "predicted")
     )
     outputs = [linearize(predicted, "tags") for _, predicted in pairs]
-    scores = score_brackets(outputs, [gold for gold, _ in pairs]).scores
+    scores = score_by_name(BRACKET_METRICS, read_parses(outputs, [gold for gold, _ in pairs]))
     expected = 200 * matched / (gold + predicted)
     assert scores["bracket_f1_wrapped"].value == pytest.approx(expected)
     assert expected > scores["bracket_f1"].value + 0.1
@@ -191,18 +200,19 @@ def test_wrapped_is_f1_of_trees_with_a_node_more_below_the_root(
 
 def test_whatever_was_written_is_scored_and_counted() -> None:
     tree = read_tree("(S (NP (X a)) (VP (X b)))", "gold")
-    found = score_brackets(["", "no tree at all", "(S (NP (X)"], [tree] * 3)
-    assert found.counts == {"sentences": 3, "repaired": 3, "skipped": 0}
+    parses = read_parses(["", "no tree at all", "(S (NP (X)"], [tree] * 3)
+    assert (len(parses.counts), parses.repaired, parses.skipped) == (3, 3, 0)
+    scores = score_by_name(BRACKET_METRICS, parses)
     # of nine brackets one is found; of two predicted, NP goes on to the end of the sentence
-    assert found.scores["bracket_recall"].value == pytest.approx(100 / 9)
-    assert found.scores["bracket_precision"].value == 50
+    assert scores["bracket_recall"].value == pytest.approx(100 / 9)
+    assert scores["bracket_precision"].value == 50
 
 
 def test_a_sentence_of_500_words() -> None:
     tree = Tree(("w",) * 500, ("NN",) * 500, (Bracket("S", 0, 500),))
-    found = score_brackets([linearize(tree, "tags")], [tree])
-    assert found.lengths == {"61+": LengthClass(sentences=1, f1=100.0)}
-    assert "bracket_f1_40" not in found.scores
+    parses = read_parses([linearize(tree, "tags")], [tree])
+    assert dict(f1_by_length(parses)) == {"61+": LengthClass(sentences=1, f1=100.0)}
+    assert "bracket_f1_40" not in score_by_name(BRACKET_METRICS, parses)
 
 
 @pytest.mark.parametrize(
@@ -214,4 +224,4 @@ def test_a_sentence_of_500_words() -> None:
 )
 def test_nothing_to_score(outputs: list[str], trees: list[str], said: str) -> None:
     with pytest.raises(ScoreError, match=said):
-        score_brackets(outputs, [read_tree(tree, "gold") for tree in trees])
+        read_parses(outputs, [read_tree(tree, "gold") for tree in trees])

@@ -1,19 +1,19 @@
-"""Labelled bracketing of parse trees, counted as EVALB does with its parameters COLLINS.prm.
+"""Metrics of parse trees: labelled bracketing as EVALB counts it with its parameters COLLINS.prm.
 
-Of both trees, the words tagged as punctuation are taken out and brackets left empty with them; TOP
-does not count, ADVP and PRT are one label, parts of speech are not judged. A bracket is matched by
-one of the same label over the same words, once.
+In both trees, words tagged as punctuation are deleted, and with them the brackets that this leaves
+empty; TOP does not count, ADVP and PRT are one label, parts of speech are not compared. A bracket
+matches at most one of the same label over the same words.
 
-name | what, in percent over the whole set
+name | in percent, over the whole set
 --- | ---
 bracket_f1 | harmonic mean of precision and recall: table 4
 bracket_precision, bracket_recall | matched brackets of those predicted, of those in the treebank
 exact_match | sentences with no bracket wrong and none missing
 bracket_f1_40 | F1 over the sentences of at most 40 words
-bracket_f1_wrapped | F1 if each tree, theirs and ours, had one bracket more around all its words
+bracket_f1_wrapped | F1 with one bracket more around all words, in the treebank and in the output
 
-McClosky's trees of GENIA are wrapped so, (S1 (S ...)): F1 published on them holds one bracket a
-sentence that can hardly be missed, and is to be held against bracket_f1_wrapped.
+McClosky's trees of GENIA are wrapped so, (S1 (S ...)): F1 published on them counts one bracket a
+sentence that can hardly be missed, and must be compared with bracket_f1_wrapped.
 
 Source: Collins 1997; EVALB (Sekine and Collins 1997), its COLLINS.prm.
 """
@@ -31,6 +31,7 @@ import numpy.typing as npt
 from aiayn.data.trees.linear import restore
 from aiayn.data.trees.tree import TOP, Tree
 from aiayn.errors import ScoreError
+from aiayn.evaluation.metric import Metric
 from aiayn.results.scores import LengthClass, Score
 
 PUNCTUATION = frozenset({",", ":", "``", "''", "."})  # DELETE_LABEL
@@ -56,27 +57,31 @@ class Counts:
 
     @property
     def wrapped(self) -> Counts:
-        """With one bracket more around all words, of which one counts at least."""
+        """With one bracket more around all words, at least one of which counts."""
         return replace(
             self, matched=self.matched + 1, gold=self.gold + 1, predicted=self.predicted + 1
         )
 
 
 @dataclass(frozen=True)
-class BracketScores:
-    """Scores by name; counts of sentences; and F1 by sentence length.
+class Parses:
+    """A set's sentences that have a word, and how many of its outputs were repaired or skipped.
 
-    `counts` tells how many sentences were scored, how many outputs had to be repaired into a tree,
-    and how many sentences were skipped because the treebank has no word in them.
+    Attributes:
+        counts: by sentence.
+        wrapped: the same with one bracket more around all words, where a word counts.
+        repaired: outputs that were no tree over the treebank's words.
+        skipped: sentences in which the treebank has no word.
     """
 
-    scores: dict[str, Score]
-    counts: dict[str, int]
-    lengths: dict[str, LengthClass]
+    counts: Sequence[Counts]
+    wrapped: Sequence[Counts]
+    repaired: int
+    skipped: int
 
 
-def score_brackets(outputs: Sequence[str], gold: Sequence[Tree]) -> BracketScores:
-    """Score linearized trees, as a model wrote them, against the treebank's.
+def read_parses(outputs: Sequence[str], gold: Sequence[Tree]) -> Parses:
+    """Linearized trees, as a model wrote them, beside the treebank's.
 
     Outputs are repaired into trees over the treebank's words with the treebank's parts of speech,
     so that no sentence is left out, as EVALB would leave it, because words or punctuation differ.
@@ -98,15 +103,7 @@ def score_brackets(outputs: Sequence[str], gold: Sequence[Tree]) -> BracketScore
             repairs += repaired
     if not counts:
         raise ScoreError(f"none of {len(gold)} trees has a word: nothing to score.")
-    return BracketScores(
-        scores=_scores(counts, wrapped),
-        counts={
-            "sentences": len(counts),
-            "repaired": repairs,
-            "skipped": len(gold) - len(counts),
-        },
-        lengths=dict(_by_length(counts)),
-    )
+    return Parses(counts, wrapped, repairs, skipped=len(gold) - len(counts))
 
 
 def count(gold: Tree, predicted: Tree) -> Counts:
@@ -121,28 +118,16 @@ def count(gold: Tree, predicted: Tree) -> Counts:
 
 
 def _brackets(tree: Tree) -> Counter[tuple[str, int, int]]:
-    """Label and place of every bracket that counts, as often as it is there."""
-    # how many words count before each place between two words
+    """Label, start and end of every bracket that counts, with its multiplicity.
+
+    Positions count the words that are not punctuation.
+    """
     before = list(accumulate((tag not in PUNCTUATION for tag in tree.tags), initial=0))
     return Counter(
         (SAME_LABEL.get(label, label), before[start], before[end])
         for label, start, end in tree.brackets
         if before[start] < before[end] and label != TOP and label not in PUNCTUATION
     )
-
-
-def _scores(counts: Sequence[Counts], wrapped: Sequence[Counts]) -> dict[str, Score]:
-    short = [item for item in counts if item.words <= CUT_OFF]
-    scores = {
-        "bracket_f1": _estimated(counts, _f1, "words:all"),
-        "bracket_precision": _estimated(counts, _precision, "words:all"),
-        "bracket_recall": _estimated(counts, _recall, "words:all"),
-        "exact_match": _estimated(counts, _exact, "words:all"),
-    }
-    scores["bracket_f1_wrapped"] = _estimated(wrapped, _f1, "words:all|wrapped:yes")
-    if short:
-        scores["bracket_f1_40"] = _estimated(short, _f1, f"words:<={CUT_OFF}")
-    return scores
 
 
 Sums = npt.NDArray[np.int64]  # matched, gold, predicted, exact, sentences
@@ -179,11 +164,55 @@ def _estimated(counts: Sequence[Counts], measure: Callable[[Sums], float], words
     return Score(value=value, signature=f"{SIGNATURE}|{words}", low=float(low), high=float(high))
 
 
-def _by_length(counts: Sequence[Counts]) -> Iterator[tuple[str, LengthClass]]:
+def _f1_of_short_sentences(parses: Parses) -> Score | None:
+    short = [item for item in parses.counts if item.words <= CUT_OFF]
+    return _estimated(short, _f1, f"words:<={CUT_OFF}") if short else None
+
+
+BRACKET_METRICS: tuple[Metric[Parses], ...] = (
+    Metric(
+        name="bracket_f1",
+        label="F1",
+        score=lambda parses: _estimated(parses.counts, _f1, "words:all"),
+        headline=True,
+    ),
+    Metric(
+        name="bracket_precision",
+        label="Precision",
+        score=lambda parses: _estimated(parses.counts, _precision, "words:all"),
+    ),
+    Metric(
+        name="bracket_recall",
+        label="Recall",
+        score=lambda parses: _estimated(parses.counts, _recall, "words:all"),
+    ),
+    Metric(
+        name="exact_match",
+        label="Exact match",
+        score=lambda parses: _estimated(parses.counts, _exact, "words:all"),
+    ),
+    Metric(
+        name="bracket_f1_40",
+        label=f"F1, at most {CUT_OFF} words",
+        score=_f1_of_short_sentences,
+    ),
+    Metric(
+        name="bracket_f1_wrapped",
+        label="F1, wrapped",
+        score=lambda parses: _estimated(parses.wrapped, _f1, "words:all|wrapped:yes"),
+    ),
+)
+
+
+def f1_by_length(parses: Parses) -> Iterator[tuple[str, LengthClass]]:
     """F1 of the sentences of each class of LENGTHS that has any; named by its bounds."""
     lower = 0
     for upper in (*LENGTHS, None):
-        within = [c for c in counts if lower < c.words and (upper is None or c.words <= upper)]
+        within = [
+            item
+            for item in parses.counts
+            if lower < item.words and (upper is None or item.words <= upper)
+        ]
         if within:
             f1 = _f1(_sums(within).sum(axis=0))
             name = f"{lower + 1}-{upper}" if upper else f"{lower + 1}+"
