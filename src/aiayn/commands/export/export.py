@@ -18,8 +18,9 @@ from aiayn.commands.export.engine import EngineSearch, engine_alpha
 from aiayn.config import Config
 from aiayn.decoding.weights import load_model, weights_in
 from aiayn.errors import CheckpointError, ConfigError
-from aiayn.evaluation.bleu import score_split
+from aiayn.evaluation.metric import score_by_name
 from aiayn.evaluation.references import References, read_hypotheses, read_references
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations
 from aiayn.files import replaced_folder
 from aiayn.model.device import Device
 from aiayn.results import circumstances, places, text
@@ -140,7 +141,8 @@ def _mean_length(
 
 
 def _scores(lines: Sequence[str], references: References, language: str) -> dict[str, Score]:
-    scored = score_split(lines, references.sentences, language, references.form)
+    translations = Translations(lines, references.sentences, language, references.form)
+    scored = score_by_name(TRANSLATION_METRICS, translations)
     return {name: score.rounded() for name, score in scored.items()}
 
 
