@@ -49,13 +49,17 @@ table3: $(READY) ## make table 3 alone, training first what it lacks
 verify: $(READY) ## compare what was made here with reproductions/SCALE
 	@$(ENTER_AS_IS) && aiayn verify "$(CURDIR)/reproductions/$${SCALE:-$(TOP_SCALE)}"
 
-# all text, and enough to go on elsewhere; weights, data and downloads are not
-KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports
+# enough to go on elsewhere and to render the report again, but for the corpora's own text, of which the manifests
+# alone are taken; weights, data and downloads are not
+KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports \
+	data/text/*/manifest.json
 
 reproduction: ## copy what the pipeline made, weights aside, to reproductions/SCALE, or to reproductions/NAME
 	@name="$${NAME:-$${SCALE:-$(TOP_SCALE)}}"; case "$$name" in [!A-Za-z0-9]*|*[!A-Za-z0-9_.-]*) echo "Give it a name of letters, digits, _, - and .: NAME=..." >&2; exit 1;; esac; \
 	$(ENTER_AS_IS) && to="$(CURDIR)/reproductions/$$name" && rm -rf "$$to.new" && mkdir -p "$$to.new" && \
-	for kept in $(KEPT); do test ! -e $$kept || cp -R $$kept "$$to.new"; done && \
+	for kept in $(KEPT); do \
+		test ! -e "$$kept" || { mkdir -p "$$to.new/$$(dirname "$$kept")" && cp -R "$$kept" "$$to.new/$$kept"; } || exit 1; \
+	done && \
 	python -m aiayn.commands.publication.readme "$$to.new" --name "$$name" && rm -rf "$$to" && mv "$$to.new" "$$to"
 
 publish: $(READY) ## the same, of committed code and a pipeline that is up to date (NAME=...)

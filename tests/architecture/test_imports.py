@@ -36,13 +36,13 @@ PACKAGES = (
 )
 BASE = {"errors", "typed", "config", "files", "results"}
 EXCEPTIONS = {
-    "results": {"errors", "typed", "files"},
+    "results": {"errors", "typed", "files", "config"},
     "paper": {"config"},
     "launcher": {"errors", "config", "results"},
     "model": BASE,
     "evaluation": BASE | {"data", "paper"},
-    "report": BASE | {"data", "paper"},
-    "tracking": BASE | {"paper"},
+    "report": BASE | {"data", "paper", "evaluation"},
+    "tracking": BASE | {"paper", "evaluation"},
     "profiling": BASE | {"paper", "model"},
     "trained_run": BASE | {"data", "model", "decoding", "illustrations"},
 }
