@@ -153,3 +153,11 @@ def test_stage_name_is_file_name() -> None:
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_reads_at_a_glance(stage: str) -> None:
     assert len((ROOT / "pipeline" / f"{stage}.py").read_text().splitlines()) <= 64
+
+
+@pytest.mark.parametrize("folder", ["src", "pipeline"])
+def test_dvc_is_used_by_its_command_line_and_its_api_alone(folder: str) -> None:
+    """Its other modules are private: they change with any version."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        names = {name for name in imports(path) if name.split(".")[0] == "dvc"}
+        assert names <= {"dvc.api"}, path

@@ -39,9 +39,13 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     if sys.stderr.isatty():
         print("Looking for changes ...", file=sys.stderr)
+    changed = changed_stages()
+    if not changed and not targets:
+        print("Nothing to do: every stage is up to date.", file=sys.stderr)
+        return
     graph = read_graph()
     stages = required(graph, targets)
-    to_run = outdated(graph, changed_stages() & stages) & stages
+    to_run = outdated(graph, changed & stages) & stages
     steps = {f"train@{name}": params.model_of(name).steps for name in params.runs}
     schedule = Schedule(graph, stages, to_run, jobs, lambda name: steps.get(name, 0))
     signals = run(schedule)

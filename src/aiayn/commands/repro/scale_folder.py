@@ -72,7 +72,7 @@ def copy_reproduction(top: Path, reproduction: Path) -> Path:
     named(name, "FROM")
     params = reproduction / config.PARAMS
     if not params.is_file():
-        raise ConfigError(f"{params}: there is no such file. Name a folder of reproductions/.")
+        raise ConfigError(f"{params}: there is no such file. Name a reproduction's folder.")
     folder = top / places.SCALES / name
     if not folder.exists():
         partial = folder.with_name(f".{name}.partial")

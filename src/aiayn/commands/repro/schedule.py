@@ -93,7 +93,7 @@ class Schedule:
         """Start the first group whose inputs are complete, if there is one and a job is free."""
         if self.running < self.jobs:
             for group in self._waiting:
-                if all(self.graph[name] <= self.done | {*group} for name in group):
+                if all(self.done.union(group).issuperset(self.graph[name]) for name in group):
                     self._waiting.remove(group)
                     self.running += 1
                     return group

@@ -1,4 +1,4 @@
-"""A DVC process that runs stages one after the other: which one runs, what it prints, how it ends."""
+"""A DVC process that runs stages one after the other: which runs, what it prints, how it ends."""
 
 from __future__ import annotations
 
