@@ -1,4 +1,4 @@
-"""Compute what the figures that explain the model show. Reads the weights of the run named in
+"""Compute the data of the figures that explain the model. Reads the weights of the run named in
 params.yaml, data/bpe and data/text of its task; writes illustrations/. Formats: illustrations 1."""
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ def main() -> None:
     sentence = sentence or next(line for line in sources if line.strip())
     (translation,) = translate(model, bpe, [sentence], params.task(task).search, device)
     with device.autocast(), replaced_folder(places.ILLUSTRATIONS) as folder:
-        for table, lines in FORMULAS.items():
-            write_table(places.illustration(folder, table), lines())
+        for name_of_table, table in FORMULAS.items():
+            write_table(places.illustration(folder, name_of_table), table())
         maps = sentence_maps(model, bpe, sentence, translation, run=name, task=task)
         write_attention(places.attention(folder), maps)
-        read = zip(bpe.encode(sources[:PAIRS], end=True), bpe.encode(targets[:PAIRS]), strict=True)
-        pairs = [(source, [START, *target]) for source, target in read]
+        encoded = zip(
+            bpe.encode(sources[:PAIRS], end=True), bpe.encode(targets[:PAIRS]), strict=True
+        )
+        pairs = [(source, [START, *target]) for source, target in encoded]
         write_table(places.illustration(folder, "heads"), head_statistics(model, pairs))
 
 
