@@ -36,7 +36,7 @@ PACKAGES = (
 )
 BASE = {"errors", "typed", "config", "files", "results"}
 EXCEPTIONS = {
-    "results": {"errors", "typed", "files"},
+    "results": {"errors", "typed", "files", "config"},
     "paper": {"config"},
     "launcher": {"errors", "config"},
     "model": BASE,
