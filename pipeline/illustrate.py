@@ -38,14 +38,13 @@ def main() -> None:
     sentence = sentence or next(line for line in sources if line.strip())
     (translation,) = translate(model, bpe, [sentence], params.task(task).search, device)
     with device.autocast(), replaced_folder(places.ILLUSTRATIONS) as folder:
-        for name_of_table, table in FORMULAS.items():
-            write_table(places.illustration(folder, name_of_table), table())
+        for key, formula in FORMULAS.items():
+            write_table(places.illustration(folder, key), formula())
         maps = sentence_maps(model, bpe, sentence, translation, run=name, task=task)
         write_attention(places.attention(folder), maps)
-        encoded = zip(
-            bpe.encode(sources[:PAIRS], end=True), bpe.encode(targets[:PAIRS]), strict=True
-        )
-        pairs = [(source, [START, *target]) for source, target in encoded]
+        read = bpe.encode(sources[:PAIRS], end=True)
+        written = [[START, *target] for target in bpe.encode(targets[:PAIRS])]
+        pairs = list(zip(read, written, strict=True))
         write_table(places.illustration(folder, "heads"), head_statistics(model, pairs))
 
 

@@ -78,7 +78,7 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     content = read_bytes(path, _complaint)
     try:
-        table = pd.read_csv(io.BytesIO(content), float_precision="round_trip")
+        table = pd.read_csv(io.BytesIO(content))
     except ValueError as error:
         raise _complaint(path, f"not CSV ({' '.join(str(error).split())}).") from error
     columns = COLUMNS[path.stem]
@@ -90,7 +90,9 @@ def read_table(path: Path) -> pd.DataFrame:
             raise _complaint(path, f"the column {column} is missing.")
     empty = table.drop(columns="distance", errors="ignore").isna().any(axis=1)
     if empty.any():
-        raise _complaint(path, f"line {empty.idxmax() + 2} has an empty cell, or is cut short.")
+        raise _complaint(
+            path, f"line {empty.to_list().index(True) + 2} has an empty cell, or is cut short."
+        )
     return table
 
 

@@ -113,8 +113,8 @@ def _by_length(config: Config, task: str, root: Path) -> Iterator[Figure]:
     )
     if outputs.empty:
         return
-    counts = outputs.groupby(["run", "positions", "length"], sort=False, as_index=False)["copied"]
-    data = counts.agg(sequences="size", copied="sum")
+    counts = outputs.groupby(["run", "positions", "length"], sort=False)["copied"]
+    data = counts.agg(sequences="size", copied="sum").reset_index()
     curves = data.groupby(["run", "positions"], sort=False)
     _, longest = _bounds(config, *config.tasks[task].text.train)
     with drawing(6.4, 3.0) as drawn:
@@ -122,7 +122,7 @@ def _by_length(config: Config, task: str, root: Path) -> Iterator[Figure]:
         for number, ((run, positions), curve) in enumerate(curves):
             axes.plot(
                 curve["length"], 100 * curve["copied"] / curve["sequences"],
-                label=f"{legend_label(run)}: {positions}", **line_style(number, markers=True),
+                label=f"{legend_label(str(run))}: {positions}", **line_style(number, markers=True),
             )  # fmt: skip
         axes.axvline(longest + 0.5, color=INK, linewidth=0.8, linestyle=(0, (1, 2)))
         axes.set_xlabel("symbols of the sequence")

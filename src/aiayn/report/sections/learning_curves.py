@@ -11,13 +11,14 @@ from aiayn.config import Config
 from aiayn.report.evidence import Evidence, leading_runs, runs_of, tested_fold
 from aiayn.report.parts.drawing import INK, drawing, legend_label, line_style
 from aiayn.report.parts.section import Figure, Section
+from aiayn.results.frames import histories_frame
 from aiayn.results.history import History
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 200  # a curve's at most: more would only make the page heavy; the CSV has them all
-COLUMNS = ("step", "loss", "dev_perplexity", "learning_rate")
+COLUMNS = ["run", "step", "loss", "dev_perplexity", "learning_rate"]
 OTHERS = {"color": INK, "alpha": 0.35, "linewidth": 0.8}
 
 
@@ -47,13 +48,13 @@ def training_curves(config: Config, histories: Mapping[str, History]) -> Iterato
         caption = f"Runs: {', '.join(leading or others)}."
         if leading and others:
             caption = f"In colour: {', '.join(leading)}. In grey: {grey}."
-        curves = _curves({run: histories[run] for run in runs})
+        curves = histories_frame({run: histories[run] for run in runs})
         yield Figure(
             name=f"training_{first}",
             title=f"Training on {first}" + (f" and {len(more)} more folds" if more else ""),
             caption=f"{caption} Measured by the stage train.",
             svg=_draw(curves, leading, others, "other folds" if more else "other runs"),
-            data=curves,
+            data=curves[COLUMNS],
         )
 
 
@@ -64,16 +65,6 @@ def _tasks_by_figure(config: Config) -> Iterable[Sequence[str]]:
         text, _ = tested_fold(config, task) or (task, None)
         tasks_of.setdefault(text, []).append(task)
     return tasks_of.values()
-
-
-def _curves(histories: Mapping[str, History]) -> pd.DataFrame:
-    """Loss, perplexity (NaN where the model was not validated) and learning rate by run and step."""
-    curves = [
-        {"run": run, **{column: getattr(line, column) for column in COLUMNS}}
-        for run, history in histories.items()
-        for line in history.lines
-    ]
-    return pd.DataFrame(curves).astype({"dev_perplexity": float})
 
 
 def _draw(
