@@ -7,11 +7,11 @@ from itertools import groupby
 
 import pandas as pd
 
+from aiayn.evaluation.translation_metrics import text_bleu
 from aiayn.report.evidence import Evidence, leading_runs
 from aiayn.report.page.examples import TranslatedSet, read_test_sets
 from aiayn.report.parts.drawing import drawing, legend_label, line_style
 from aiayn.report.parts.section import Figure, Section
-from aiayn.results.text import RAW
 
 BUCKETS = 6
 
@@ -90,12 +90,6 @@ def buckets_of(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _bleu(test_set: TranslatedSet, run: str, lines: Sequence[int]) -> float:
-    from sacrebleu.metrics.bleu import BLEU
-
     hypotheses = [test_set.hypotheses[run][line] for line in lines]
     references = [test_set.reference[line] for line in lines]
-    # tokenized text is scored as it is, like its whole corpus
-    tokenized = BLEU(tokenize="none", smooth_method="none", force=True)
-    metric = BLEU() if test_set.form == RAW else tokenized
-    score: float = metric.corpus_score(hypotheses, [references]).score
-    return score
+    return float(text_bleu(test_set.form).corpus_score(hypotheses, [references]).score)
