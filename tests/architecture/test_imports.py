@@ -17,6 +17,7 @@ STAGES = sorted(path.stem for path in (ROOT / "pipeline").glob("*.py"))
 PACKAGES = (
     "errors",
     "typed",
+    "validation",
     "files",
     "config",
     "results",
@@ -33,9 +34,9 @@ PACKAGES = (
     "tracking",
     "commands",
 )
-BASE = {"errors", "typed", "config", "files", "results"}
+BASE = {"errors", "typed", "validation", "config", "files", "results"}
 EXCEPTIONS = {
-    "results": {"errors", "typed", "files"},
+    "results": {"errors", "typed", "validation", "files"},
     "paper": {"config"},
     "launcher": {"errors", "config"},
     "model": BASE,

@@ -132,5 +132,5 @@ def test_a_row_without_one_has_no_such_column(tiny: Row) -> None:
 
 
 def test_one_must_hold_a_position(tiny: Row) -> None:
-    with pytest.raises(ConfigError, match="models.x.neighbourhood is 0; it must be above 0."):
+    with pytest.raises(ConfigError, match="models.x.neighbourhood must be greater than 0, not 0."):
         tiny(neighbourhood=0).check("models.x")

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import yaml
+from aiayn.typed import build
 
 from aiayn.config import Catalogue, Cleaning, Corpus, Download, Side, Text
 from aiayn.data.corpora import transfer
-from aiayn.typed import build
 
 REPOSITORY = Path(__file__).parents[3]
 NO_RULES = Cleaning(

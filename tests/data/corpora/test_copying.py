@@ -67,7 +67,7 @@ def test_another_number_than_declared_is_an_error_that_names_the_corpus() -> Non
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"number": 0}, r"x.number is 0; it must be above 0."),
+        ({"number": 0}, r"x.number must be greater than 0, not 0."),
         ({"symbols": 1}, r"x.symbols is 1; it must be from 2 to 26, the letters."),
         ({"symbols": 27}, r"x.symbols is 27; it must be from 2 to 26, the letters."),
         ({"shortest": 0}, r"x.shortest is 0; it must be from 1 to longest, 10."),
