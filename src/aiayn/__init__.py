@@ -1,1 +1,20 @@
 """The experiments of "Attention Is All You Need" (Vaswani et al., 2017), re-run and re-measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aiayn.trained_run import TrainedRun
+
+
+def load(run: str) -> TrainedRun:
+    """A trained run of the project in the working directory, for use in Python:
+    `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
+
+    Raises:
+        ConfigError: params.yaml has no such run.
+    """
+    from aiayn.trained_run import TrainedRun
+
+    return TrainedRun(run)

@@ -54,7 +54,7 @@ def test_the_readme_shows_what_the_reproductions_found() -> None:
     """No number in it was typed by hand: line for line, all statements, and of the published
     figures, each with a link to where it came from, those that it chose."""
     shown = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = shown.partition("\n## What real language says\n")[2].partition("\n## ")[0]
+    section = shown.partition("\n## Results on real text\n")[2].partition("\n## ")[0]
     statements, published = (
         [line for line in found.splitlines() if line.startswith("|")]
         for found in section.split("\n\n")

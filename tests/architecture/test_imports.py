@@ -31,12 +31,13 @@ PACKAGES = (
     "profiling",
     "evaluation",
     "report",
+    "trained_run",
     "tracking",
     "commands",
 )
 BASE = {"errors", "typed", "validation", "config", "files", "results"}
 EXCEPTIONS = {
-    "results": {"errors", "typed", "validation", "files"},
+    "results": {"errors", "typed", "validation", "files", "config"},
     "paper": {"config"},
     "launcher": {"errors", "config"},
     "model": BASE,
@@ -44,6 +45,7 @@ EXCEPTIONS = {
     "report": BASE | {"data", "paper"},
     "tracking": BASE | {"paper"},
     "profiling": BASE | {"paper", "model"},
+    "trained_run": BASE | {"data", "model", "decoding", "illustrations"},
 }
 
 
@@ -95,7 +97,7 @@ def reached(start: Path) -> frozenset[Path]:
         path = waiting.pop()
         if path not in seen:
             seen.add(path)
-            names = (name for name in imports(path) if name.startswith("aiayn"))
+            names = (name for name in imports(path) if name.startswith("aiayn."))
             waiting += [file for name in names if (file := file_of(name))]
     return frozenset(seen)
 

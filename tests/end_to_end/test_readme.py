@@ -1,4 +1,4 @@
-"""The README's commands work: run at a tiny scale where that takes seconds, else parsed.
+"""The commands of the README and the how-tos work: run at a tiny scale where that takes seconds, else parsed.
 
 What is not run is parsed by make's own dry run, by the parser of `aiayn`, by DVC's, and its names
 of stages, parameters and files are held against those of the project.
@@ -18,10 +18,11 @@ from dvc.cli import parse_args
 from dvc.utils.hydra import get_hydra_sweeps
 from hydra import compose, initialize_config_dir
 
-from aiayn.commands.arguments import parser
+from aiayn.commands.command_line import parser
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/howto").glob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 PROGRAMS = ("make", "aiayn", "dvc", "python", ".")
 
 # why these are parsed alone
@@ -50,10 +51,10 @@ NOT_RUN = {
 
 def commands() -> list[str]:
     """What stands in fences and, with words after it, in backticks; comments are left out."""
-    text = re.sub(r"```.*?```", "", README, flags=re.S)
+    text = re.sub(r"```.*?```", "", TEXT, flags=re.S)
     fenced = [
         line
-        for block in re.findall(r"```\n(.*?)```", README, flags=re.S)
+        for block in re.findall(r"```\n(.*?)```", TEXT, flags=re.S)
         for line in block.splitlines()
     ]
     found = [part.strip() for line in fenced for part in re.sub(r"(?<!\S)#.*", "", line).split(";")]
@@ -104,7 +105,7 @@ def test_it_composes(clone: Any, words: list[str]) -> None:
     assert (composed == before) is (words == ["params"])
 
 
-def test_what_is_not_run_is_still_in_the_readme() -> None:
+def test_what_is_not_run_is_still_on_a_page() -> None:
     assert all(any(begins(command, name) for command in commands()) for name in NOT_RUN)
 
 

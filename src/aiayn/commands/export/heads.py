@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -32,7 +31,7 @@ def of_usual_width(model: Transformer, row: Model, max_length: int) -> tuple[Tra
             f"heads of d_k {row.d_k} and d_v {row.d_v} cannot be exported: other engines know "
             f"d_model / h, here {row.d_model} / {row.h}, and narrower ones alone."
         )
-    usual = replace(row, d_k=width, d_v=width)
+    usual = row.replace(d_k=width, d_v=width)
     out = Transformer(usual, len(model.embedding), max_length=max_length).eval()
     weights = {
         name: _widened(name, weight, row, width) for name, weight in model.state_dict().items()
