@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -133,9 +132,9 @@ class TrainedRun:
     ) -> list[str]:
         search = self._task.search
         if beam is not None:
-            search = replace(search, beam=beam)
+            search = search.replace(beam=beam)
         if alpha is not None:
-            search = replace(search, alpha=alpha)
+            search = search.replace(alpha=alpha)
         if search.beam < 1 or not 0 <= search.alpha < math.inf:
             raise ConfigError("beam must be at least 1, and alpha a finite number from 0 on.")
         from aiayn.decoding.text import translate

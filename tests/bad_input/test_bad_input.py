@@ -18,7 +18,6 @@ import shutil
 import sys
 import tarfile
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +131,7 @@ def _make(project: Project) -> None:
         N=1, d_model=16, d_ff=32, h=2, d_k=8, d_v=8, P_drop=0.1, eps_ls=0.1, steps=8,
         positions="sinusoid", average=1, checkpoint_steps=8,
     )  # fmt: skip
-    params["models"] = {"base": asdict(row)}
+    params["models"] = {"base": row.columns}
     params["runs"] = {RUN: params["runs"][RUN]}
     params["tasks"] = {"en-de": params["tasks"]["en-de"]}
     params |= {"tested": [RUN], "variations": {"task": "en-de", "base": "base"}}
@@ -150,7 +149,7 @@ def _make(project: Project) -> None:
         stage(name, "en-de")
     size = Bpe(Path("data/bpe/en-de/model.model")).size
     torch.manual_seed(1)
-    about = Weights(run=RUN, model=asdict(row), seed=1, max_length=32, step=8)
+    about = Weights(run=RUN, model=row.columns, seed=1, max_length=32, step=8)
     for path in (WEIGHTS, WEIGHTS.parent / "checkpoints/step-0000008.safetensors"):
         path.parent.mkdir(parents=True, exist_ok=True)
         save_weights(path, Transformer(row, size, max_length=32).state_dict(), about)

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +43,7 @@ def make_trainer(tiny: Callable[..., Model]) -> Callable[..., Trainer]:
     def make(processes: Processes | None = None, **changes: object) -> Trainer:
         settings = {k: v for k, v in changes.items() if hasattr(SETTINGS, k)}
         columns = {k: v for k, v in changes.items() if k not in settings}
-        training = replace(SETTINGS, **settings)  # type: ignore[arg-type]
+        training = SETTINGS.replace(**settings)
         job = Job("en-de.tiny", "translation", tiny(**columns), training, 1, "tokens", "code")
         device = Device(torch.device("cpu"), "float32")
         return Trainer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from aiayn.config import Kind, Task
+from aiayn.config import Kind, Text
 from aiayn.data.trees.reading import read_tree
 from aiayn.data.trees.tree import Tree
 from aiayn.errors import DataError
@@ -20,26 +20,26 @@ from aiayn.results.scores import SplitScores
 from aiayn.results.text import read_lines
 
 
-def score_task_split(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def score_task_split(kind: Kind, spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     """Score a run's hypotheses in the folder `outputs` against the split's references in `text`.
 
     Raises:
         DataError: a file is missing or damaged.
         ScoreError: the two do not belong together.
     """
-    return SCORERS[task.kind](task, split, text, outputs)
+    return SCORERS[kind](spec, split, text, outputs)
 
 
-def _translations(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def _translations(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references = read_references(text, split)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
     return SplitScores(
         test_set=references.test_set,
-        scores=score_split(hypotheses, references.sentences, task.text.target, references.form),
+        scores=score_split(hypotheses, references.sentences, spec.target, references.form),
     )
 
 
-def _parses(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def _parses(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references = read_references(text, split, places.TREES)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
     found = score_brackets(hypotheses, _trees(references.path, references.sentences))
@@ -51,16 +51,16 @@ def _parses(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
     )
 
 
-def _copies(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def _copies(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references = read_references(text, split)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
     found = accuracy(hypotheses, references.sentences)
     return SplitScores(test_set=references.test_set, scores={"accuracy": found})
 
 
-def _labels(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def _labels(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     """Beside the run's scores that of a bag of words, learned from the same training text."""
-    references, labels = read_references(text, split), task.text.labels or ()
+    references, labels = read_references(text, split), spec.labels or ()
     path = places.hypotheses(outputs, split)
     read_hypotheses(path, references)
     found = score_labels(guesses.read(path, labels), references.sentences, labels)
@@ -83,7 +83,7 @@ def _trees(path: Path, lines: tuple[str, ...]) -> list[Tree]:
         ) from error
 
 
-SCORERS: Mapping[Kind, Callable[[Task, str, Path, Path], SplitScores]] = {
+SCORERS: Mapping[Kind, Callable[[Text, str, Path, Path], SplitScores]] = {
     "translation": _translations,
     "parsing": _parses,
     "copying": _copies,

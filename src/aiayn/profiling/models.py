@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 import torch
@@ -115,6 +116,7 @@ def profile_models(
     Raises:
         ProfileError: an operator nobody can count, or counters that disagree.
     """
+
     def costs(model: Model, vocabulary: int, labels: int = 0) -> ModelCost:
         # rows that are trained differently cost the same
         shape = model.replace(P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)

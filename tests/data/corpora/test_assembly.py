@@ -264,14 +264,12 @@ def test_wmt14_in_miniature(
         if len(cells) == 4
     }
     downloads = {
-        name: replace(entry, checksum=mini[entry.url.removeprefix("http://")], bytes=None)
+        name: entry.replace(checksum=mini[entry.url.removeprefix("http://")], bytes=None)
         for name, entry in real.downloads.items()
         if entry.url.removeprefix("http://") in mini
     }
     sizes = {"newstest2013": 500, "newstest2014-de-en": 500}
-    corpora = {
-        name: replace(corpus, pairs=sizes.get(name)) for name, corpus in real.corpora.items()
-    }
+    corpora = {name: corpus.replace(pairs=sizes.get(name)) for name, corpus in real.corpora.items()}
     train = ("europarl-v7-de-en", "commoncrawl-de-en", "news-commentary-v9-de-en")
     text = Text(
         source="en",

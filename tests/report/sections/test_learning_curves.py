@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import matplotlib
@@ -110,7 +109,7 @@ def test_names_are_text_not_markup(
 ) -> None:
     """Whatever the door lets in."""
     name, config = "<script>alert(1)</script> $x_1$", load(toy)
-    named = replace(config, runs={name: config.runs["en-de.base"]}, tested=(name,))
+    named = config.replace(runs={name: config.runs["en-de.base"]}, tested=(name,))
     (figure,) = training_curves(named, {name: HISTORY})
     assert name in texts(figure.svg)
     assert "<script" not in figure.svg
@@ -134,9 +133,9 @@ def test_models_lead_not_their_seeds(config: Config) -> None:
     """The first run of each model, tested ones first."""
     base = config.runs["en-de.base"]
     runs = {
-        "small": replace(base, model="small"), "base": base, "base-s2": replace(base, seed=2),
-        "big": replace(base, model="big"), "other": replace(base, task="en-fr"),
+        "small": base.replace(model="small"), "base": base, "base-s2": base.replace(seed=2),
+        "big": base.replace(model="big"), "other": base.replace(task="en-fr"),
     }  # fmt: skip
-    named = replace(config, runs=runs, tested=("base", "base-s2", "big"))
+    named = config.replace(runs=runs, tested=("base", "base-s2", "big"))
     assert leading_runs(named, "en-de") == ["base", "big"]
-    assert leading_runs(replace(named, tested=()), "en-de") == ["small", "base"]
+    assert leading_runs(named.replace(tested=()), "en-de") == ["small", "base"]
