@@ -120,7 +120,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("catalogue/corpora/demo-dev", {}, "catalogue.corpora.demo-dev needs sides, a grammar, a treebank, labelled texts or sequences."),
         ("catalogue/corpora/demo-dev", {"treebank": {"files": ["*"]}}, "demo-dev.treebank needs download or folder."),
         ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": []}}, "demo-dev.treebank.files needs at least one item, not []."),
-        ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"]}}, "tasks.en-de.text reads demo-dev, whose treebank is for parsing."),
+        ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"]}}, "tasks.en-de.text reads demo-dev, whose trees are for parsing."),
         ("tasks/en-de/kind", "parsing", "tasks.en-de.text.leaves is needed for parsing: tags, dummy or words."),
         ("tasks/parsing/kind", "translation", "tasks.parsing.text.leaves is for parsing, not translation."),
         ("tasks/parsing/text/form", "lowercased_tokens", "tasks.parsing.text.form is for translation, not parsing."),

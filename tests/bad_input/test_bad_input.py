@@ -256,7 +256,7 @@ PARAMETERS: dict[str, tuple[Spoil, str]] = {
     "params.yaml is UTF-16": (write("params.yaml", "scale: demo\n".encode("utf-16")), "ConfigError: params.yaml: catalogue is missing."),
     "params.yaml is not text": (write("params.yaml", bytes(range(256))), "ConfigError: params.yaml: not YAML: "),
     "params.yaml runs Python": (write("params.yaml", b"!!python/object/apply:os.mkdir [evil]"), "ConfigError: params.yaml: not YAML: could not determine a constructor"),
-    "a parameter that holds itself": (lambda p: p.set("scale", value=ENDLESS), "ConfigError: params.yaml: scale must be text, not [["),
+    "a parameter that holds itself": (lambda p: p.set("scale", value=ENDLESS), "ConfigError: params.yaml: scale must be a valid string, not [["),
     "a key that clears the terminal": (lambda p: p.set("\x1b[2Jscale", value=1), "ConfigError: params.yaml: \\x1b[2Jscale is not a known key."),
     "a run that leaves the project": (lambda p: p.rename("runs", RUN, "../../evil"), "ConfigError: params.yaml: runs has the invalid name '../../evil'."),
     "a run that is a command": (lambda p: p.rename("runs", RUN, "x; touch ../evil;"), "ConfigError: params.yaml: runs has the invalid name 'x; touch ../evil;'."),
@@ -264,7 +264,6 @@ PARAMETERS: dict[str, tuple[Spoil, str]] = {
     "a url that leaves the mirror": (lambda p: p.set("catalogue", "downloads", "train-en", "url", value="http://host/../../evil"), "downloads.train-en.url is 'http://host/../../evil'; write http://"),
     "a url of this machine's files": (lambda p: p.set("catalogue", "downloads", "train-en", "url", value="file:///etc/passwd"), "downloads.train-en.url is 'file:///etc/passwd'; write http://"),
     "a number of 5,000 digits": (lambda _: Path("params.yaml").write_text("scale: " + 5000 * "1"), "ConfigError: params.yaml: not YAML: Exceeds the limit"),
-    "dvc.yaml is not there": (lambda _: Path("dvc.yaml").unlink(), "ConfigError: dvc.yaml: No such file or directory. It lists what stages read"),
 }  # fmt: skip
 
 CORPORA: dict[str, tuple[Spoil, str]] = {
@@ -304,7 +303,7 @@ ARGUMENTS: dict[str, tuple[list[str], str]] = {
     "a sentence of no text": ([RUN, "caf\udce9"], "the sentences given: not UTF-8 at byte 3."),
     "a sentence of nothing": ([RUN, ""], "the sentences given: there is no sentence."),
     "a folder of sentences": ([RUN, "--input", "data"], "data: is a folder."),
-    "a penalty that is no number": ([RUN, "x", "--alpha", "nan"], "--alpha a number from 0 on."),
+    "a penalty that is no number": ([RUN, "x", "--alpha", "nan"], "alpha must be a finite number"),
     "a drawing where a folder is": ([RUN, "x", "--attention", "data"], "Is a directory"),
 }  # fmt: skip
 

@@ -181,8 +181,10 @@ class Task(StrictModel):
             yield f"needs trees; {name} has none."
         if self.kind == "copying" and corpus.sequences is None:
             yield f"needs sequences; {name} has none."
-        for part, kind in (
-            ("treebank", "parsing"), ("sequences", "copying"), ("labelled", "classification"),
-        ):  # fmt: skip
-            if getattr(corpus, part) is not None and self.kind != kind:
-                yield f"reads {name}, whose {part} is for {kind}."
+        for part, noun, kind in (
+            (corpus.treebank, "trees", "parsing"),
+            (corpus.sequences, "sequences", "copying"),
+            (corpus.labelled, "labels", "classification"),
+        ):
+            if part is not None and self.kind != kind:
+                yield f"reads {name}, whose {noun} are for {kind}."

@@ -70,7 +70,7 @@ def test_labelled_text_is_looked_for_too(wmt14: Config, tmp_path: Path) -> None:
         downloads={**old.downloads, "reviews": reviews},
         corpora={**old.corpora, "newstest2013": Corpus(labelled=Labelled(texts=texts))},
     )
-    _, lacks = machine.sources(wmt14.replace(catalogue=catalogue), str(tmp_path))
+    _, lacks = machine.sources(wmt14.model_copy(update={"catalogue": catalogue}), str(tmp_path))
     assert sum("example.org/reviews.zip: not in the mirror" in lack for lack in lacks) == 1
 
 
