@@ -15,7 +15,7 @@ from pathlib import Path
 
 from aiayn import config
 from aiayn.config.compose import write_params
-from aiayn.config.rules import named
+from aiayn.config.names import check_name
 from aiayn.errors import ConfigError, one_line_errors
 from aiayn.files import write_atomically
 from aiayn.results import places
@@ -33,8 +33,14 @@ def folder_of(top: Path, scale: str | None) -> Path:
     """
     if scale is None or scale == TOP_SCALE:
         return top
-    named(scale, "scale")
-    return top / places.SCALES / scale
+    return _named_folder(top, scale, "scale")
+
+
+def _named_folder(top: Path, name: str, option: str) -> Path:
+    try:
+        return top / places.SCALES / check_name(name)
+    except ValueError as error:
+        raise ConfigError(f"{option} {error}") from None
 
 
 def prepare(
@@ -69,11 +75,10 @@ def copy_reproduction(top: Path, reproduction: Path) -> Path:
         ConfigError: it is no reproduction, or the folder has other parameters.
     """
     name = reproduction.resolve().name
-    named(name, "FROM")
+    folder = _named_folder(top, name, "FROM")
     params = reproduction / config.PARAMS
     if not params.is_file():
         raise ConfigError(f"{params}: there is no such file. Name a reproduction's folder.")
-    folder = top / places.SCALES / name
     if not folder.exists():
         partial = folder.with_name(f".{name}.partial")
         shutil.rmtree(partial, ignore_errors=True)

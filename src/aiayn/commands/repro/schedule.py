@@ -9,7 +9,7 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 
 from aiayn.errors import GraphError
-from aiayn.typed import nearest
+from aiayn.validation import nearest
 
 Graph = Mapping[str, Collection[str]]  # for each stage the stages whose outputs it reads
 
