@@ -100,7 +100,7 @@ def test_a_target_needs_what_it_reads() -> None:
     [
         ("trian@short", "Did you mean train@short?"),
         ("trian", "Did you mean train?"),
-        ("x", "There are: profile, fetch, encode, train, score, report."),
+        ("x", "Known: profile, fetch, encode, train, score, report."),
     ],
 )
 def test_a_target_that_does_not_exist(target: str, message: str) -> None:
