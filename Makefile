@@ -35,7 +35,7 @@ repro: $(READY) ## run the whole graph with the parameters in force (another sca
 	@echo "The report is at $(CURDIR)/reports/index.html"
 
 rehearse: $(READY) ## every stage in small, and what a scale takes and this machine lacks (make rehearse SCALE=wmt14)
-	@python -m aiayn.commands.rehearsal.rehearse $(if $(SCALE),"$$SCALE")
+	@aiayn rehearse $(if $(SCALE),"$$SCALE")
 
 report: $(READY) ## render the report, running first whatever it lacks
 	@$(REPRO) report

@@ -1,6 +1,6 @@
-"""Mirror histories, scores and figures into MLflow. Reads what the other stages wrote; writes the
-MLflow store alone, so that no trouble there can break the graph. With all trainings recorded in
-dvc.lock, what they kept in scratch/ until then goes."""
+"""Mirror histories, scores and figures to MLflow. Reads what the other stages wrote and writes to
+the MLflow store only; if that fails, the pipeline does not. Also deletes what trainings kept in
+scratch/ until dvc.lock recorded them."""
 
 from __future__ import annotations
 

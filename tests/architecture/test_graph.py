@@ -107,7 +107,7 @@ def test_neutral_packages_re_run_nothing_costly(stage: str) -> None:
         ("files.py", set()),
         ("config/task.py", {"report", "track"}),
         ("results/scores.py", {"report", "track"}),
-        ("commands/dispatch.py", set()),
+        ("commands/command_line.py", set()),
     ],
 )  # fmt: skip
 def test_which_stages_a_changed_line_re_runs(changed: str, affected: set[str]) -> None:

@@ -30,12 +30,13 @@ PACKAGES = (
     "profiling",
     "evaluation",
     "report",
+    "trained_run",
     "tracking",
     "commands",
 )
 BASE = {"errors", "typed", "config", "files", "results"}
 EXCEPTIONS = {
-    "results": {"errors", "typed", "files"},
+    "results": {"errors", "typed", "files", "config"},
     "paper": {"config"},
     "launcher": {"errors", "config"},
     "model": BASE,
@@ -43,6 +44,7 @@ EXCEPTIONS = {
     "report": BASE | {"data", "paper"},
     "tracking": BASE | {"paper"},
     "profiling": BASE | {"paper", "model"},
+    "trained_run": BASE | {"data", "model", "decoding", "illustrations"},
 }
 
 
@@ -94,7 +96,7 @@ def reached(start: Path) -> frozenset[Path]:
         path = waiting.pop()
         if path not in seen:
             seen.add(path)
-            names = (name for name in imports(path) if name.startswith("aiayn"))
+            names = (name for name in imports(path) if name.startswith("aiayn."))
             waiting += [file for name in names if (file := file_of(name))]
     return frozenset(seen)
 

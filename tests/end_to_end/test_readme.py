@@ -18,7 +18,7 @@ from dvc.cli import parse_args
 from dvc.utils.hydra import get_hydra_sweeps
 from hydra import compose, initialize_config_dir
 
-from aiayn.commands.arguments import parser
+from aiayn.commands.command_line import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/howto").glob("*.md"))]

@@ -1,5 +1,5 @@
-"""The command `aiayn`: use the trained runs of a project from the shell, in its folder."""
+"""The command `aiayn`, and what its subcommands do."""
 
-from aiayn.commands.dispatch import main
+from aiayn.commands.command_line import main
 
 __all__ = ["main"]

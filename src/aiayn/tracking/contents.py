@@ -114,9 +114,7 @@ class Project:
         scored = if_there(scores.read, root / places.scores(run))
         splits = scored.splits if scored else {}
         manifest = if_there(read_manifest, places.manifest(root / places.text(task)))
-        started = (
-            int(datetime.fromisoformat(training.started).timestamp() * 1000) if training else 0
-        )
+        started = datetime.fromisoformat(training.started).timestamp() if training else 0.0
         identity = RunIdentity(
             scale=config.scale, run=run, task=task, model=model,
             # without its metadata, a training is identified by its curve
@@ -172,7 +170,7 @@ class Project:
         tags = {"stage": "report", **digests}
         return RunContents(identity=identity, tags=tags, files=files) if files else None
 
-    def _run_files(self, run: str, task: str) -> dict[str, bytes]:
+    def _run_files(self, run: str, task: str) -> dict[str, str]:
         """Sample outputs and the score file of `run`, by artifact path."""
         files, text = {}, self._root / places.text(task)
         pattern = places.hypotheses(places.outputs(run), "*").as_posix()
@@ -279,7 +277,7 @@ def _work_metrics(
     """Time, speed and memory. MLflow sorts groups by name, so `work` comes after the scores."""
     for kind, metadata in (("training", training), ("decoding", decoding)):
         for key, value in (plain(metadata) if metadata else {}).items():
-            if isinstance(value, int | float):
+            if isinstance(value, int | float) and key != "parameters":  # a cost metric
                 yield f"work/{kind}_{key}", float(value)
 
 

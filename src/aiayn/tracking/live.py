@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -25,7 +25,7 @@ from aiayn.tracking.store import (
 )
 
 if TYPE_CHECKING:
-    from mlflow import MlflowClient, RunOperations
+    from mlflow import MlflowClient
 
 DELAY_SECONDS = 40.0
 RETRY_SECONDS = 60.0
@@ -49,7 +49,7 @@ class LiveRun:
         self._identity = identity
         self._params = params
         self._rows: list[_Row] = []  # not yet in MLflow's queue
-        self._last: RunOperations | None = None
+        self._wait_for_last: Callable[[], object] = lambda: None
         self._client: MlflowClient | None = None
         self._run_id: str | None = None  # set last: from then on rows go to the queue
         self._logged_step = -1
@@ -111,8 +111,9 @@ class LiveRun:
             found = store.client.search_runs([store.experiment_id], self._identity.search)
             run = next((run for run in found if DIGEST not in run.data.tags), None)
             if run is None:
+                tags = {**self._identity.tags(), "stage": "train"}
                 run = store.client.create_run(
-                    store.experiment_id, tags=self._identity.tags(), run_name=self._identity.run
+                    store.experiment_id, tags=tags, run_name=self._identity.run
                 )
                 params = [Param(key, str(value)) for key, value in self._params.items()]
                 store.client.log_batch(run.info.run_id, params=params)
@@ -138,8 +139,9 @@ class LiveRun:
             for column, value in row.metrics.items()
             if value is not None and column != "step"
         ]
-        if metrics:
-            self._last = self._client.log_batch(self._run_id, metrics=metrics, synchronous=False)
+        operation = self._client.log_batch(self._run_id, metrics=metrics, synchronous=False)
+        if operation:  # there were metrics
+            self._wait_for_last = operation.wait
 
     def _end(self) -> None:
         import mlflow
@@ -147,8 +149,7 @@ class LiveRun:
         with one_line_store_errors():
             self._enqueue()
             mlflow.end_run(self._status)  # after MLflow's queue is empty
-            if self._last:
-                self._last.wait()  # raises the error of the last points
+            self._wait_for_last()  # raises the error of the last points
 
     def _complain(self, what: str) -> None:
         """Warn, once in a training."""

@@ -9,6 +9,7 @@ project's folder and the run's name; `aiayn.tracking.pyfunc_model` loads the run
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -94,8 +95,10 @@ def create_model(
         root: folder of the scale's files.
         params: those of the run.
     """
-    import mlflow.pyfunc
     from mlflow.entities import LoggedModelOutput
+
+    with warnings.catch_warnings(action="ignore"):  # MLflow warns of its own type hints
+        import mlflow.pyfunc
 
     client = store.client
     model = client.create_logged_model(
@@ -122,7 +125,7 @@ def create_model(
             client.create_registered_model(weights.registered, description=DESCRIPTION)
         client.create_model_version(
             weights.registered,
-            f"models:/{model.model_id}",
+            model.artifact_location,
             run_id,
             tags=weights.tags(),
             model_id=model.model_id,

@@ -1,8 +1,8 @@
 """Mirror the files of finished runs to MLflow.
 
-Files are the truth: if a run's contents differ from what MLflow has, a new MLflow run is written and
-the old one deleted. The experiment is the scale (aiayn/demo), the run is named as in params.yaml
-(en-de.base), and the run `report` has the page, figures and tables.
+Files are the truth: if a run's contents differ from what MLflow has, a new MLflow run is written
+and the old one deleted. The experiment is the scale (aiayn/demo), the run is named as in
+params.yaml (en-de.base), and the run `report` has the page, figures and tables.
 """
 
 from __future__ import annotations

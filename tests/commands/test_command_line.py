@@ -25,7 +25,7 @@ Said = pytest.CaptureFixture[str]
         ),
         (
             ["repro", "--jobs", "0"],
-            "aiayn repro: argument --jobs: '0' is not a number of 1 or more.",
+            "aiayn repro: argument --jobs: '0' is not a whole number of 1 or more.",
         ),
     ],
 )

@@ -231,9 +231,9 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
         (["en-de.\udcff", "x"], "ConfigError: params.yaml: there is no run 'en-de.\\udcff'."),
         ([RUN, "--input", "models"], "DataError: models: is a folder. Name a file of sentences"),
         ([RUN, "--input", "a\nb"], "DataError: a\\nb: there is no such file."),
-        ([RUN, "x", "--beam", "0"], "ConfigError: --beam must be at least 1"),
-        ([RUN, "x", "--alpha", "nan"], "ConfigError: --beam must be at least 1, and --alpha a number from 0 on."),
-        ([RUN, "x", "--alpha", "inf"], "--alpha a number from 0 on."),
+        ([RUN, "x", "--beam", "0"], "ConfigError: beam must be at least 1"),
+        ([RUN, "x", "--alpha", "nan"], "ConfigError: beam must be at least 1, and alpha a finite number"),
+        ([RUN, "x", "--alpha", "inf"], "alpha a finite number from 0 on."),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_clear_line(

@@ -1,0 +1,428 @@
+"""What the stages of a scale left, as pandas DataFrames: where tables, figures and notebooks start.
+
+    from aiayn.results.frames import Results
+
+    results = Results()  # of the folder with params.yaml; Results(Path("scales/copy")) of another
+    results.scores.query("split == 'test' and metric == 'bleu'")
+    over_seeds(results.scores)
+
+Every frame has exactly the columns of its schema, in that order and of those types, also where it
+has no rows; `SCHEMAS` says what each column holds and in which unit. Rows come in the order of
+params.yaml and, below that, of the files. What has not been run has no rows. Whoever holds records
+already makes the same frames by `runs_frame`, `scores_frame` and so on.
+
+A column `source` says where a number is written: FILE:KEY.KEY, as `Score.source` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from aiayn import config
+from aiayn.config import Config
+from aiayn.results import comparison, history, places, profiles, scores
+from aiayn.results.circumstances import TrainCircumstances, read_train
+from aiayn.results.comparison import Comparison, Effect
+from aiayn.results.history import History
+from aiayn.results.json_files import if_there
+from aiayn.results.profiles import Fitted, LayersProfile, ModelCost, ModelsProfile
+from aiayn.results.scores import SplitScores
+from aiayn.results.seeds import spread
+
+
+class Field(NamedTuple):
+    """The type of a column, and what it holds."""
+
+    dtype: str
+    about: str
+
+
+Schema = Mapping[str, Field]
+
+_RUN = {
+    "run": Field("string", "name in params.yaml, such as en-de.base"),
+    "task": Field("string", "name in params.yaml"),
+    "kind": Field("string", "of the task: translation, parsing, labelling or copying"),
+    "model": Field("string", "name in params.yaml"),
+    "seed": Field("int64", "of the training"),
+}
+_SOURCE = Field("string", "where the number is written, FILE:KEY.KEY")
+_EFFECT = {
+    "effect": Field("float64", "difference of BLEU, or ratio of perplexities, to the base"),
+    "low": Field("float64", "lower end of the effect's 95 % confidence interval"),
+    "high": Field("float64", "upper end"),
+    "p_value": Field("float64", "of the test by itself"),
+    "p_corrected": Field("float64", "for the number of tests (Holm) and of interim looks"),
+}
+
+SCHEMAS: Mapping[str, Schema] = {
+    "runs": {
+        **_RUN,
+        "tested": Field("bool", "whether it decodes the test sets, too"),
+        "tokens": Field("Int64", "target pieces trained on; missing before training"),
+        "seconds": Field("float64", "of the training: run metadata, differs each time"),
+        "tokens_per_second": Field("float64", "target pieces: run metadata"),
+        "processes": Field("Int64", "of the training: run metadata"),
+        "device": Field("string", "of the training: run metadata"),
+    },
+    "scores": {
+        **_RUN,
+        "split": Field("string", "dev, test or the name of another test set"),
+        "test_set": Field("string", "its corpora, joined by +"),
+        "pairs": Field("int64", "sentences, or pairs of them, that were scored"),
+        "metric": Field("string", "such as bleu, chrf, bracket_f1, accuracy"),
+        "value": Field("float64", "percent, 0 to 100"),
+        "low": Field("float64", "lower end of the 95 % interval; missing where none was estimated"),
+        "high": Field("float64", "upper end"),
+        "signature": Field("string", "what must be equal before two scores may be compared"),
+        "source": _SOURCE,
+    },
+    "histories": {
+        "run": _RUN["run"],
+        "step": Field("int64", "optimiser steps so far"),
+        "epoch": Field("float64", "passes over the training text so far"),
+        "tokens": Field("int64", "target pieces so far, without padding"),
+        "learning_rate": Field("float64", "of this step"),
+        "loss": Field("float64", "label-smoothed, nats a piece, since the line before"),
+        "dev_loss": Field("float64", "nats a piece; missing where the step was not validated"),
+        "dev_perplexity": Field("float64", "per piece; missing as dev_loss"),
+    },
+    "models": {
+        "origin": Field("string", "ours, or paper: a row of table 3 at its printed size"),
+        "model": Field("string", "name in params.yaml, or the paper's row"),
+        "task": Field("string", "whose vocabulary it has; missing of the paper's"),
+        "vocabulary": Field("int64", "word pieces"),
+        "parameters": Field("int64", "trainable numbers"),
+        "forward_flops_source": Field("int64", "for a source piece"),
+        "forward_flops_target": Field("int64", "for a target piece"),
+        "training_flops_source": Field("int64", "forward and backward, for a source piece"),
+        "training_flops_target": Field("int64", "forward and backward, for a target piece"),
+        "source": _SOURCE,
+    },
+    "layers": {
+        "layer": Field("string", "layer type of table 1, or a variant of one"),
+        "quantity": Field("string", "what was counted, measured or fitted, such as term_flops"),
+        "size": Field("string", "of an exponent or a line: what varies"),
+        "n": Field("Int64", "positions"),
+        "d": Field("Int64", "width"),
+        "k": Field("Int64", "kernel"),
+        "r": Field("Int64", "neighborhood"),
+        "value": Field("float64", "FLOPs of one sentence, layers, operations, or an exponent"),
+        "standard_error": Field("float64", "of a fit; missing of a count"),
+        "paper": Field("Int64", "the exponent of the paper's formula"),
+        "source": _SOURCE,
+    },
+    "comparisons": {
+        "model": Field("string", "a variation of table 3, or the base"),
+        "measure": Field("string", "bleu or perplexity, of dev"),
+        "mean": Field("float64", "over the seeds"),
+        "sd": Field("float64", "sample standard deviation; missing of one seed"),
+        "n": Field("int64", "seeds"),
+        **_EFFECT,
+        "claim": Field("string", "what the paper says beside its base: higher, lower or equal"),
+        "outcome": Field("string", "what ours says: higher, lower, equal or undecided"),
+        "source": _SOURCE,
+    },
+    "findings": {
+        "finding": Field("string", "key of aiayn.paper.findings.STATEMENTS"),
+        "verdict": Field("string", "holds, does not hold, undecided or not run at this scale"),
+        **_EFFECT,
+        "source": _SOURCE,
+    },
+}
+
+
+def make_frame(schema: Schema, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as a frame of a schema; a field that a row lacks is missing.
+
+    Raises:
+        ValueError, TypeError: a row has a field that the schema lacks, or of another type, or
+            lacks one that may not be missing.
+    """
+    held = list(rows)
+    if unknown := {name for row in held for name in row} - schema.keys():
+        raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
+    frame = pd.DataFrame(held, columns=list(schema), dtype=object)
+    return frame.astype({name: field.dtype for name, field in schema.items()})
+
+
+class Results:
+    """What a scale has left so far; each frame is read when it is first asked for.
+
+    Args:
+        root: the scale's folder, with its params.yaml.
+    Raises:
+        ConfigError: params.yaml is missing or wrong. A frame that is asked for raises ScoreError,
+            DataError or ProfileError where a file is there but is not what it should be.
+    """
+
+    def __init__(self, root: Path = Path()) -> None:
+        self.root = root
+        self.config = config.load(root / config.PARAMS)
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """Every run of params.yaml, trained or not."""
+        trained = {
+            run: if_there(read_train, self.root / places.train_circumstances(run))
+            for run in self.config.runs
+        }
+        return runs_frame(self.config, self._histories, trained)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """A row for each metric on each split of each run."""
+        found = {
+            run: if_there(scores.read, self.root / places.scores(run)) for run in self.config.runs
+        }
+        return scores_frame(self.config, {run: held.splits for run, held in found.items() if held})
+
+    @cached_property
+    def histories(self) -> pd.DataFrame:
+        """A row for each recorded step of each training."""
+        return histories_frame(self._histories)
+
+    @cached_property
+    def models(self) -> pd.DataFrame:
+        """Parameters and FLOPs of our models, then of the paper's."""
+        return models_frame(if_there(profiles.read_models, self.root / places.MODELS_PROFILE))
+
+    @cached_property
+    def layers(self) -> pd.DataFrame:
+        """Table 1, measured: exponents and lines, then every count and path length."""
+        return layers_frame(if_there(profiles.read_layers, self.root / places.LAYERS_PROFILE))
+
+    @cached_property
+    def comparisons(self) -> pd.DataFrame:
+        """Table 3's variations beside their base, over seeds: two rows for each model."""
+        return comparisons_frame(self._compared)
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """The paper's statements, tested."""
+        return findings_frame(self._compared)
+
+    @cached_property
+    def _histories(self) -> dict[str, History]:
+        found = {
+            run: if_there(history.read, self.root / places.history(run)) for run in self.config.runs
+        }
+        return {run: curve for run, curve in found.items() if curve}
+
+    @cached_property
+    def _compared(self) -> Comparison | None:
+        return if_there(comparison.read, self.root / places.TABLE_3)
+
+
+def runs_frame(
+    config: Config,
+    histories: Mapping[str, History],
+    trained: Mapping[str, TrainCircumstances | None],
+) -> pd.DataFrame:
+    """See SCHEMAS["runs"]."""
+
+    def row(run: str) -> dict[str, Any]:
+        curve, facts = histories.get(run), trained.get(run)
+        metadata = {} if facts is None else {
+            "seconds": facts.seconds,
+            "tokens_per_second": facts.tokens_per_second,
+            "processes": facts.processes,
+            "device": facts.device,
+        }  # fmt: skip
+        return {
+            **_about(config, run),
+            "tested": run in config.tested,
+            "tokens": curve.tokens[-1] if curve and curve.tokens else None,
+            **metadata,
+        }
+
+    return make_frame(SCHEMAS["runs"], map(row, config.runs))
+
+
+def scores_frame(
+    config: Config, scored: Mapping[str, Mapping[str, SplitScores] | None]
+) -> pd.DataFrame:
+    """See SCHEMAS["scores"].
+
+    Args:
+        scored: what was scored of each run, by split; None of one that was not.
+    """
+    return make_frame(
+        SCHEMAS["scores"],
+        (
+            {
+                **_about(config, run),
+                "split": split,
+                "test_set": "+".join(held.test_set.corpora),
+                "pairs": held.test_set.pairs,
+                "metric": metric,
+                **vars(score),
+            }
+            for run, splits in scored.items()
+            for split, held in (splits or {}).items()
+            for metric, score in held.scores.items()
+        ),
+    )
+
+
+def histories_frame(histories: Mapping[str, History]) -> pd.DataFrame:
+    """See SCHEMAS["histories"]."""
+    return make_frame(
+        SCHEMAS["histories"],
+        ({"run": run, **vars(line)} for run, curve in histories.items() for line in curve.lines),
+    )
+
+
+def models_frame(profile: ModelsProfile | None) -> pd.DataFrame:
+    """See SCHEMAS["models"]."""
+    rows: list[tuple[str, str, str | None, ModelCost]] = []
+    if profile:
+        rows += [
+            ("ours", model, task, cost)
+            for model, costs in profile.models.items()
+            for task, cost in costs.items()
+        ]
+        rows += [("paper", row, None, cost) for row, cost in profile.paper.items()]
+    return make_frame(
+        SCHEMAS["models"],
+        (
+            {
+                "origin": origin,
+                "model": model,
+                "task": task,
+                "vocabulary": cost.vocabulary,
+                "parameters": cost.parameters,
+                "forward_flops_source": cost.forward_flops.source,
+                "forward_flops_target": cost.forward_flops.target,
+                "training_flops_source": cost.training_flops.source,
+                "training_flops_target": cost.training_flops.target,
+                "source": cost.source,
+            }
+            for origin, model, task, cost in rows
+        ),
+    )
+
+
+def layers_frame(profile: LayersProfile | None) -> pd.DataFrame:
+    """See SCHEMAS["layers"]."""
+    return make_frame(SCHEMAS["layers"], _layer_rows(profile) if profile else ())
+
+
+def _layer_rows(profile: LayersProfile) -> Iterator[dict[str, Any]]:
+    def fit(layer: str, quantity: str, size: str, found: Fitted) -> dict[str, Any]:
+        return {"layer": layer, "quantity": quantity, "size": size, **vars(found)}
+
+    for layer, counts in profile.counts.items():
+        for size, exponent in counts.exponents.items():
+            for part, found in (("term", exponent.term), ("layer", exponent.layer)):
+                row = fit(layer, f"exponent_of_{part}_flops", size, found)
+                yield row | {"paper": counts.paper[size]}
+    for layer, chain in profile.chains.items():
+        yield fit(layer, "longest_chain_slope", "n", chain.slope)
+        yield fit(layer, "longest_chain_intercept", "n", chain.intercept)
+    for layer, growth in profile.paths.items():
+        for size, found in growth.exponents.items():
+            yield fit(layer, "exponent_of_path_length", size, found) | {"paper": growth.paper[size]}
+    for layer, counts in profile.counts.items():
+        for point in counts.points.values():
+            sizes = {"n": point.n, "d": point.d, "k": point.k, "r": point.r}
+            for part, flops in (("term", point.term), ("layer", point.layer)):
+                yield {
+                    "layer": layer, "quantity": f"{part}_flops", **sizes, "value": flops,
+                    "source": f"{point.source}.{part}",
+                }  # fmt: skip
+    for layer, growth in profile.paths.items():
+        for path in growth.points.values():
+            yield {
+                "layer": layer, "quantity": "path_length", "n": path.n, "k": path.k, "r": path.r,
+                "value": path.layers, "source": f"{path.source}.layers",
+            }  # fmt: skip
+
+
+def comparisons_frame(compared: Comparison | None) -> pd.DataFrame:
+    """See SCHEMAS["comparisons"]."""
+    return make_frame(
+        SCHEMAS["comparisons"],
+        (
+            {
+                "model": model,
+                "measure": name,
+                "mean": measure.mean,
+                "sd": measure.sd,
+                "n": len(variation.seeds),
+                **_effect(measure.effect),
+                "claim": measure.claim,
+                "outcome": measure.outcome,
+                "source": measure.source,
+            }
+            for model, variation in (compared.models if compared else {}).items()
+            for name, measure in (
+                ("perplexity", variation.perplexity),
+                ("bleu", variation.bleu),
+            )
+        ),
+    )
+
+
+def findings_frame(compared: Comparison | None) -> pd.DataFrame:
+    """See SCHEMAS["findings"]."""
+    return make_frame(
+        SCHEMAS["findings"],
+        (
+            {
+                "finding": key,
+                "verdict": finding.verdict,
+                **_effect(finding.effect),
+                "source": finding.effect.source if finding.effect else None,
+            }
+            for key, finding in (compared.findings if compared else {}).items()
+        ),
+    )
+
+
+def over_seeds(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mean, sample standard deviation (missing of one seed) and number of seeds of every score.
+
+    Args:
+        scores: of SCHEMAS["scores"], or some of its rows.
+    Returns:
+        columns task, model, split, metric, mean, sd, n; of several runs with the same task, model
+        and seed the first counts.
+    """
+    group = ["task", "model", "split", "metric"]
+    distinct = scores.drop_duplicates([*group, "seed"])
+    rows = [
+        dict(zip(group, key, strict=True)) | spread(values)._asdict()
+        for key, values in distinct.groupby(group, sort=False)["value"]
+    ]
+    frame = pd.DataFrame(rows, columns=[*group, "mean", "sd", "n"])
+    types = {name: SCHEMAS["scores"][name].dtype for name in group}
+    return frame.astype(types | {"mean": "float64", "sd": "float64", "n": "int64"})
+
+
+def _about(config: Config, run: str) -> dict[str, Any]:
+    described = config.run(run)
+    return {
+        "run": run,
+        "task": described.task,
+        "kind": config.task(described.task).kind,
+        "model": described.model,
+        "seed": described.seed,
+    }
+
+
+def _effect(effect: Effect | None) -> dict[str, Any]:
+    if effect is None:
+        return {}
+    return {
+        "effect": effect.value,
+        "low": effect.low,
+        "high": effect.high,
+        "p_value": effect.p_value,
+        "p_corrected": effect.corrected,
+    }

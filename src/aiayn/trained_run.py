@@ -1,0 +1,200 @@
+"""A trained run of a project: it translates, parses or classifies.
+
+Importing this is cheap: torch is imported when a model is first needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aiayn import config
+from aiayn.data.trees.linear import restore, tags_of
+from aiayn.errors import CheckpointError, ConfigError
+from aiayn.results import places
+
+if TYPE_CHECKING:
+    from aiayn.config import Config, Kind
+    from aiayn.data.bpe.vocabulary import Bpe
+    from aiayn.data.trees.tree import Tree
+    from aiayn.model.classifier import Classifier
+    from aiayn.model.device import Device
+    from aiayn.model.transformer import Transformer
+    from aiayn.results.illustrations import AttentionMaps
+
+# by kind of task: the method (and subcommand) for it, and the verb of its error message
+USES: Mapping[Kind, tuple[str, str]] = {
+    "translation": ("translate", "translates"),
+    "parsing": ("parse", "parses"),
+    "copying": ("translate", "copies"),
+    "classification": ("classify", "classifies"),
+}
+
+
+class TrainedRun:
+    """A run of params.yaml, with the averaged weights if it is tested, else the last checkpoint.
+
+    All methods take raw sentences and return one result for each, an empty one for an empty
+    sentence. They raise ConfigError if the run is of another kind, and CheckpointError if it has
+    no weights yet.
+
+    Args:
+        name: of the run, like en-de.base.
+        params: default: those in `root`.
+        root: the folder with params.yaml and the run's files.
+    Raises:
+        ConfigError: there is no such run.
+    """
+
+    def __init__(self, name: str, params: Config | None = None, root: Path = Path()) -> None:
+        self.name = name
+        self._root = root
+        self._params = params or config.load(root / config.PARAMS)
+        self._task = self._params.task_of(name)
+        self._row = self._params.model_of(name)
+
+    def require(self, use: str) -> None:
+        """Raises ConfigError, which names the right one, if the run cannot be used like that."""
+        right, verb = USES[self._task.kind]
+        if use != right:
+            raise ConfigError(f"{self.name} does not {use}, it {verb}: aiayn {right} {self.name}")
+
+    def translate(
+        self, sentences: Sequence[str], *, beam: int | None = None, alpha: float | None = None
+    ) -> list[str]:
+        """The best hypothesis for each sentence.
+
+        Args:
+            beam: hypotheses kept; default: as in params.yaml.
+            alpha: exponent of the length penalty; default: as in params.yaml.
+        """
+        self.require("translate")
+        return self._decoded(self._prepared(sentences), beam, alpha)
+
+    def parse(
+        self, sentences: Sequence[str], *, beam: int | None = None, alpha: float | None = None
+    ) -> list[Tree]:
+        """A tree over the space-separated words of each sentence, repaired as for scoring where the
+        output is not one: a word without a leaf gets the tag XX. Arguments as for `translate`."""
+        self.require("parse")
+        sentences = self._prepared(sentences)
+        outputs = self._decoded(sentences, beam, alpha)
+        trees = []
+        for output, sentence in zip(outputs, sentences, strict=True):
+            symbols, words = output.split(), sentence.split()
+            trees.append(restore(symbols, words, tags_of(symbols, len(words))).tree)
+        return trees
+
+    def classify(self, sentences: Sequence[str]) -> list[dict[str, float]]:
+        """The probability of each label, in the labels' order."""
+        from aiayn.decoding.labels import probabilities
+
+        self.require("classify")
+        sentences = self._prepared(sentences)
+        found = probabilities(self._classifier, self._bpe, sentences, self._device)
+        return [
+            dict(zip(self._labels, row, strict=True)) if sentence else {}
+            for sentence, row in zip(sentences, found, strict=True)
+        ]
+
+    def predict(self, sentences: Sequence[str]) -> list[str]:
+        """As text: a translation, a bracketed tree or a label for each sentence."""
+        use, _ = USES[self._task.kind]
+        if use == "parse":
+            return [str(tree) if tree.words else "" for tree in self.parse(sentences)]
+        if use == "classify":
+            return [max(p, key=p.__getitem__, default="") for p in self.classify(sentences)]
+        return self.translate(sentences)
+
+    def attention(
+        self, sentence: str, *, beam: int | None = None, alpha: float | None = None
+    ) -> AttentionMaps:
+        """The attention weights of every layer and head, over a sentence and what the run makes of
+        it. Arguments as for `translate`."""
+        from aiayn.illustrations.attention import label_maps, sentence_maps
+
+        (sentence,) = self._prepared([sentence])
+        names = {"run": self.name, "task": self._params.run(self.name).task}
+        if self._task.kind == "classification":
+            (likely,) = self.classify([sentence])
+            label = max(likely, key=likely.__getitem__)
+            return label_maps(self._classifier, self._bpe, sentence, label, **names)
+        (output,) = self._decoded([sentence], beam, alpha)
+        return sentence_maps(self._transformer, self._bpe, sentence, output, **names)
+
+    def _prepared(self, sentences: Sequence[str]) -> Sequence[str]:
+        """Sentences in the form in which the model learned them."""
+        if self._task.kind == "parsing":
+            return [line.replace("(", "-LRB-").replace(")", "-RRB-") for line in sentences]
+        if self._task.kind == "classification":
+            return [line.strip() for line in sentences]
+        if self._task.text.form is not None:
+            from aiayn.data.moses import normalized
+
+            return normalized(sentences, self._task.text.source)
+        return sentences
+
+    def _decoded(
+        self, sentences: Sequence[str], beam: int | None, alpha: float | None
+    ) -> list[str]:
+        search = self._task.search
+        if beam is not None:
+            search = replace(search, beam=beam)
+        if alpha is not None:
+            search = replace(search, alpha=alpha)
+        if search.beam < 1 or not 0 <= search.alpha < math.inf:
+            raise ConfigError("beam must be at least 1, and alpha a finite number from 0 on.")
+        from aiayn.decoding.text import translate
+
+        return translate(self._transformer, self._bpe, sentences, search, self._device)
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        from aiayn.data.tokens.labels import in_order
+
+        return tuple(in_order(self._task.text.labels or ()))
+
+    @cached_property
+    def _transformer(self) -> Transformer:
+        from aiayn.decoding.weights import load_model
+
+        return load_model(self._weights(), self._row, self._bpe.size, self._device)
+
+    @cached_property
+    def _classifier(self) -> Classifier:
+        from aiayn.decoding.weights import load_classifier
+
+        labels = len(self._labels)
+        return load_classifier(self._weights(), self._row, self._bpe.size, labels, self._device)
+
+    @cached_property
+    def _bpe(self) -> Bpe:
+        from aiayn.data.bpe.vocabulary import Bpe
+
+        vocabulary = places.vocabulary(self._params.run(self.name).task)
+        return Bpe(self._root / places.bpe_model(vocabulary))
+
+    @cached_property
+    def _device(self) -> Device:
+        from aiayn.model.device import open_device
+
+        machine = self._params.machine
+        return open_device(
+            machine.device, machine.precision, d_model=self._row.d_model, threads=machine.threads
+        )
+
+    def _weights(self) -> Path:
+        from aiayn.decoding.weights import weights_in
+
+        averaged = self.name in self._params.tested
+        weights = weights_in(self._root / places.model(self.name), averaged=averaged)
+        if not weights.exists():
+            raise CheckpointError(
+                f"{weights}: the run {self.name} has no weights yet. Make them: dvc repro "
+                f"average@{self.name}, or, if they were made elsewhere: dvc pull."
+            )
+        return weights
