@@ -99,7 +99,7 @@ def test_neutral_packages_re_run_nothing_costly(stage: str) -> None:
         ("data/corpora/languages/german.py", {"download"}),
         ("decoding/beam.py", {"decode", "illustrate"}),
         ("profiling/recurrent.py", {"profile_layers", "profile_models"}),
-        ("evaluation/significance.py", {"score", "compare"}),
+        ("evaluation/significance.py", {"score", "compare", "report", "track"}),
         ("paper/table_2.py", {"profile_models", "compare", "report", "track"}),
         ("report/page/templates/style.css", {"report"}),
         ("launcher.py", set()),
@@ -191,7 +191,7 @@ def test_a_training_shows_all_parameters_to_what_starts_and_what_watches_alone()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute)
         and any(isinstance(n, ast.Name) and n.id == "whole" for n in ast.walk(node))
-        and ast.unparse(node.func) != "open_run"
+        and ast.unparse(node.func) != "live_run"
     ]  # fmt: skip
     assert {use.partition("(")[0] for use in uses} == {"hand_over", "RunIdentity", "run_params"}
     assert "hand_over(whole.launcher)" in uses

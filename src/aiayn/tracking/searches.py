@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from aiayn.evaluation.metrics import METRICS
+
 
 class Search(NamedTuple):
     """A filter and the metric to sort by."""
@@ -38,10 +40,15 @@ def description(scale: str, experiment_id: str) -> str:
         f"- [{search.title}]({link(search, experiment_id)}): `` {search.filter} ``"
         for search in SEARCHES
     )
+    metrics = "\n".join(
+        f"- {kind}: " + ", ".join(f"`{metric.name}` ({metric.label})" for metric in metrics)
+        for kind, metrics in METRICS.items()
+    )
     return (
         f"The runs of the scale `{scale}`, named as in params.yaml. Scores are under `dev/` and "
         "`test/`, training curves under `train/`, size, FLOPs and time under `work/`. The run "
-        f"`report` has the page, the tables and the figures.\n\nSearches:\n\n{links}\n"
+        "`report` has the page, the tables and the figures.\n\n"
+        f"Scores, in percent:\n\n{metrics}\n\nSearches:\n\n{links}\n"
     )
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import pandas as pd
+
 from aiayn.config import Config
+from aiayn.evaluation.label_metrics import LABEL_METRICS
 from aiayn.report.beyond.folds import cross_validated
 from aiayn.report.beyond.labelled_sentences import sentence_tables
 from aiayn.report.beyond.part import Part, record
@@ -13,12 +16,12 @@ from aiayn.report.parts.drawing import PALETTE, drawing
 from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Cell, Row, Table, signed
-from aiayn.report.sections.attention_figures import attention_records, draw_attention
+from aiayn.report.sections.attention_figures import READING, attention_figure
 from aiayn.results import places
 from aiayn.results.illustrations import read_attention
 from aiayn.results.scores import SplitScores
 
-MEASURES = ("accuracy", "bag_of_words_accuracy", "macro_f1", "calibration_error")
+ACCURACY, BASELINE, *OTHERS = LABEL_METRICS
 PROTOCOL = (
     "The encoder of the paper, the mean of its output over a sentence, and one linear layer. "
     "Beside an accuracy stands its exact 95% interval. Bag of words: a logistic regression on "
@@ -48,10 +51,10 @@ def part(evidence: Evidence) -> Part:
             Table(
                 f"Labels given at the scale {config.scale}",
                 (
-                    "Run", "Scored on", "Sentences", "Accuracy", "Bag of words", "Difference",
-                    "Macro F1", "Calibration error",
+                    "Run", "Scored on", "Sentences", ACCURACY.label, BASELINE.label, "Difference",
+                    *(metric.label for metric in OTHERS),
                 ),
-                "llrrrrrr",
+                "llrrrr" + "r" * len(OTHERS),
                 tuple(row for run in found for row in _rows(run, found[run])),
                 (("", PROTOCOL),),
                 key="labels",
@@ -65,21 +68,20 @@ def part(evidence: Evidence) -> Part:
 
 def _rows(run: str, splits: Mapping[str, SplitScores] | None) -> Iterator[Row]:
     if not splits:
-        yield Row((Cell(run), Cell("not run", tone="quiet", span=7)))
+        yield Row((Cell(run), Cell("not run", tone="quiet", span=5 + len(OTHERS))))
         return
     for split, held in splits.items():
-        accuracy, words, f1, calibration = (held.scores[measure] for measure in MEASURES)
-        difference = Cell(signed(accuracy.value - words.value))
+        scores = held.scores
+        difference = scores[ACCURACY.name].value - scores[BASELINE.name].value
         yield Row(
             (
                 Cell(run),
                 Cell(" + ".join(held.test_set.corpora), detail=split),
                 Cell(f"{held.test_set.pairs:,}"),
-                score_cell(accuracy, run),
-                score_cell(words, run),
-                difference,
-                score_cell(f1, run),
-                score_cell(calibration, run),
+                score_cell(scores[ACCURACY.name], run),
+                score_cell(scores[BASELINE.name], run),
+                Cell(signed(difference)),
+                *(score_cell(scores.get(metric.name), run) for metric in OTHERS),
             )
         )
 
@@ -112,11 +114,11 @@ def _confusions(scored: Mapping[str, Mapping[str, SplitScores]]) -> Iterator[Fig
             "that is given, a cell how many sentences; the shade is their share of the row. "
             f"Labels: {', '.join(confusion)}.",
             svg=_matrix(confusion),
-            records=[
-                {"run": run, "wanted": wanted, "given": given, "sentences": str(count)}
+            data=pd.DataFrame(
+                {"run": run, "wanted": wanted, "given": given, "sentences": count}
                 for wanted, row in confusion.items()
                 for given, count in row.items()
-            ],
+            ),
         )
 
 
@@ -126,13 +128,13 @@ def _attention(evidence: Evidence, runs: Iterable[str]) -> Iterator[Figure]:
         path = places.attention(evidence.root / places.outputs(run))
         if path.exists():
             found = read_attention(path, ("encoder",))
-            yield Figure(
+            yield attention_figure(
+                found,
+                "encoder",
                 name=f"attention_{run.replace('.', '_')}",
                 title="What the heads look at in a sentence that is labelled",
                 caption=f"{run} reading “{found.sentence}”, which it labels {found.translation}. "
-                "A row is a piece that attends, a column a piece attended to; a row sums to 1.",
-                svg=draw_attention(found, "encoder"),
-                records=list(attention_records(found, "encoder")),
+                f"{READING}",
             )
             return
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from aiayn.config import Config
+from aiayn.evaluation.metric import Metric
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations
 from aiayn.paper import BleuRow, Paper
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.score_cell import score_cell
@@ -41,6 +43,8 @@ RULE = (
     "verdict. Late checkpoints of one training differ by about 0.3 BLEU, so less would ask for "
     "luck; a mistaken protocol moves a score by 0.7 or more, so more would let it pass."
 )
+TOKENIZED = "tokenized_bleu"
+ALWAYS_SHOWN = ("bleu", "chrf", "lowercased_bleu")
 MEASURED = (
     "Every score of this scale, on the sentences it names. None is comparable with the paper "
     "unless a verdict above says so."
@@ -177,6 +181,7 @@ def _comparison_cells(item: Comparison) -> Iterator[Cell]:
 
 
 def _measured(paper: Paper, config: Config, scores: Scores, costs: Mapping[str, float]) -> Table:
+    metrics = _shown(paper, scores)
     return Table(
         f"Measured at the scale {config.scale}",
         (
@@ -184,18 +189,19 @@ def _measured(paper: Paper, config: Config, scores: Scores, costs: Mapping[str, 
             "Scored on",
             "Pairs",
             "BLEU, paper's protocol",
-            "SacreBLEU",
-            "chrF2",
-            "Lower-cased BLEU",
+            *(metric.label for metric in metrics),
             "Training FLOPs",
         ),
-        "llrrrrrr",
+        "llrr" + "r" * len(metrics) + "r",
         tuple(
             row
             for run, splits in scores.items()
             if config.task_of(run).kind == "translation"
             for row in _measured_rows(
-                run, splits, _protocol(paper, config.run(run).task), costs.get(run)
+                run,
+                splits,
+                (_protocol(paper, config.run(run).task), *(metric.name for metric in metrics)),
+                costs.get(run),
             )
         ),
         (("", MEASURED), ("", MULTI30K), ("", COUNTED)),
@@ -203,18 +209,30 @@ def _measured(paper: Paper, config: Config, scores: Scores, costs: Mapping[str, 
     )
 
 
+def _shown(paper: Paper, scores: Scores) -> tuple[Metric[Translations], ...]:
+    """What stands beside the paper's protocol: further metrics once a run was scored by them."""
+    protocols = {TOKENIZED, *(column.protocol for column in paper.table_2_columns.values())}
+    scored = {
+        name
+        for splits in scores.values()
+        for split in (splits or {}).values()
+        for name in split.scores
+    }
+    shown = {*ALWAYS_SHOWN, *scored} - protocols
+    return tuple(metric for metric in TRANSLATION_METRICS if metric.name in shown)
+
+
 def _measured_rows(
     run: str,
     splits: Mapping[str, SplitScores] | None,
-    protocol: str,
+    measures: Sequence[str],
     cost: float | None,
 ) -> Iterator[Row]:
     if not splits:
-        yield Row((Cell(run), Cell("not run", tone="quiet", span=7)))
+        yield Row((Cell(run), Cell("not run", tone="quiet", span=3 + len(measures))))
         return
     for split, scored in splits.items():
         evaluation_set = scored.test_set
-        measures = (protocol, "bleu", "chrf", "lowercased_bleu")
         yield Row(
             (
                 Cell(run),
@@ -228,7 +246,7 @@ def _measured_rows(
 
 def _protocol(paper: Paper, task: str) -> str:
     column = paper.table_2_columns.get(task)
-    return column.protocol if column else "tokenized_bleu"
+    return column.protocol if column else TOKENIZED
 
 
 def _cost_cell(cost: float | None) -> Cell:

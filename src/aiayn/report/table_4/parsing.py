@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import pandas as pd
+
 from aiayn.config import Config
+from aiayn.evaluation.bracket_metrics import BRACKET_METRICS
 from aiayn.paper import Paper, ParserRow, Recipe
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import judge_run
@@ -19,14 +22,6 @@ from aiayn.report.table_4.parse_trees import read_parses, tree_figures
 from aiayn.results.scores import Score, SplitScores
 from aiayn.results.text import Manifest
 
-MEASURES = (
-    "bracket_f1",
-    "bracket_precision",
-    "bracket_recall",
-    "exact_match",
-    "bracket_f1_40",
-    "bracket_f1_wrapped",
-)
 FIELDS = (
     "origin", "parser", "training", "run", "split", "test_set", "sentences", "measure", "value",
     "low", "high", "verdict", "difference",
@@ -148,10 +143,10 @@ def _measured(scale: str, parsers: Scores) -> Table:
     return Table(
         f"Parsing measured at the scale {scale}",
         (
-            "Run", "Scored on", "Sentences", "F1", "Precision", "Recall", "Exact match",
-            "F1, at most 40 words", "F1, wrapped", "Repaired", "Skipped",
+            "Run", "Scored on", "Sentences", *(metric.label for metric in BRACKET_METRICS),
+            "Repaired", "Skipped",
         ),
-        "llrrrrrrrrr",
+        "llr" + "r" * len(BRACKET_METRICS) + "rr",
         tuple(row for run, splits in parsers.items() for row in _measured_rows(run, splits)),
         (("", PROTOCOL), ("", "None is comparable with the paper unless a verdict above says so.")),
         key="parsing-measured",
@@ -160,7 +155,7 @@ def _measured(scale: str, parsers: Scores) -> Table:
 
 def _measured_rows(run: str, splits: Mapping[str, SplitScores] | None) -> Iterator[Row]:
     if not splits:
-        yield Row((Cell(run), Cell("not run", tone="quiet", span=10)))
+        yield Row((Cell(run), Cell("not run", tone="quiet", span=4 + len(BRACKET_METRICS))))
         return
     for split, scored in splits.items():
         yield Row(
@@ -168,7 +163,7 @@ def _measured_rows(run: str, splits: Mapping[str, SplitScores] | None) -> Iterat
                 Cell(run),
                 Cell(" + ".join(scored.test_set.corpora), detail=split),
                 _count_cell(scored, "sentences", run),
-                *(score_cell(scored.scores.get(measure), run) for measure in MEASURES),
+                *(score_cell(scored.scores.get(metric.name), run) for metric in BRACKET_METRICS),
                 _count_cell(scored, "repaired", run),
                 _count_cell(scored, "skipped", run),
             )
@@ -256,9 +251,16 @@ def _f1_by_length(parsers: Scores) -> Iterator[Figure]:
         title="Parsing: F1 against sentence length",
         caption=f"F1 over the test sentences of each length, of {', '.join(curves)}.",
         svg=drawn.svg,
-        records=[
-            {"run": run, "words": name, "sentences": str(group.sentences), "f1": f"{group.f1:.2f}"}
-            for run, lengths in curves.items()
-            for name, group in lengths.items()
-        ],
+        data=pd.DataFrame(
+            [
+                {
+                    "run": run,
+                    "words": name,
+                    "sentences": str(group.sentences),
+                    "f1": f"{group.f1:.2f}",
+                }
+                for run, lengths in curves.items()
+                for name, group in lengths.items()
+            ]
+        ),
     )

@@ -1,0 +1,126 @@
+"""`aiayn export` in a project: its files, its model card, its errors."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from aiayn import config
+from aiayn.commands import main
+from aiayn.config import Model
+from aiayn.data.bpe.vocabulary import Bpe, train_bpe
+from aiayn.decoding.text import translate
+from aiayn.decoding.weights import load_model
+from aiayn.model.checkpoints import save_weights
+from aiayn.model.device import Device
+from aiayn.model.transformer import Transformer
+from aiayn.results.checkpoints import Weights
+
+RUN = "en-de.base"
+SENTENCES = ["A dog sleeps in the sun.", "", "Two men are walking."]
+Said = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def project(
+    tmp_path: Path, tiny: Callable[..., Model], describe: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:  # fmt: skip
+    """The demo's parameters with a small untrained base, its text and its hypotheses."""
+    params = yaml.load((Path(__file__).parents[3] / "params.yaml").read_text(), yaml.CSafeLoader)
+    row = tiny()
+    params["models"]["base"] = params["models"]["E_learned"] = asdict(row)
+    params["models"]["E_learned"] = asdict(row) | {"positions": "learned"}
+    params["models"]["B_dk16"] = asdict(row) | {"d_k": 4}
+    params["tasks"]["en-de"]["decoding"]["extra_length"] = 4
+    (tmp_path / "params.yaml").write_text(
+        yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
+    )
+    text = tmp_path / "data/text/en-de"
+    text.mkdir(parents=True)
+    lines = "".join(f"{sentence}\n" for sentence in SENTENCES)
+    for split in ("train", "dev", "test"):
+        for side in ("source", "target"):
+            (text / f"{split}.{side}").write_text(lines)
+    describe(text, train="a-corpus", dev="a-dev-set", test="a-test-set")
+    (tmp_path / "data/bpe").mkdir()
+    spec = config.Bpe(vocabulary=290, normalization="identity")
+    train_bpe([text / "train.source"], tmp_path / "data/bpe/en-de", spec)
+    bpe = Bpe(tmp_path / "data/bpe/en-de/model.model")
+    torch.manual_seed(3)
+    weights = tmp_path / f"models/{RUN}/averaged.safetensors"
+    model = Transformer(row, bpe.size, max_length=32)
+    about = Weights(run=RUN, model=asdict(row), seed=1, max_length=32, step=8)
+    save_weights(weights, model.state_dict(), about)
+    monkeypatch.chdir(tmp_path)
+    device = Device(torch.device("cpu"), "float32")
+    decoding = config.load().task("en-de").search
+    found = translate(load_model(weights, row, bpe.size, device), bpe, SENTENCES, decoding, device)
+    (tmp_path / f"outputs/{RUN}").mkdir(parents=True)
+    for split in ("dev", "test"):
+        hypotheses = tmp_path / f"outputs/{RUN}/{split}.hypotheses"
+        hypotheses.write_text("".join(f"{line}\n" for line in found))
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["ctranslate2", "transformers"])
+@pytest.mark.filterwarnings("default")  # the libraries' own
+def test_the_folder_and_its_card(project: Path, engine: str, capsys: Said) -> None:
+    pytest.importorskip(engine, reason=f"the extra {engine} is not installed")
+    main(["export", RUN, "--to", engine])
+    said = capsys.readouterr().out
+    folder = project / f"exports/{RUN}.{engine}"
+    card = (folder / "README.md").read_text()
+    front, body = card.split("---\n")[1:3]
+    assert yaml.load(front, yaml.CSafeLoader)["library_name"] == engine
+    assert "of 3 hypotheses are the same" in said
+    assert f"{RUN}, for {engine}" in body
+    assert "a-corpus: 3 pairs" in body
+    assert "a-test-set, 3 sentences" in body
+    assert "- bleu: `nrefs:1|" in body
+    assert "((5 + length) / 6)^0.6" in body
+    assert {path.name for path in (project / "exports").iterdir()} == {folder.name}
+
+
+def fails(capsys: Said, *arguments: str) -> str:
+    with pytest.raises(SystemExit) as stopped:
+        main(["export", *arguments])
+    assert stopped.value.code not in (0, None)
+    said = str(stopped.value.code)
+    assert "\n" not in said
+    return said
+
+
+def test_what_cannot_be_exported_is_one_line(
+    project: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to = ("--to", "transformers")
+    assert "parsing.parser does not translate" in fails(capsys, "parsing.parser", *to)
+    assert "has learned positions" in fails(capsys, "en-de.E_learned", *to)
+    for engine in ("ctranslate2", "transformers"):
+        said = fails(capsys, "en-de.R_r4", "--to", engine)
+        assert "en-de.R_r4 attends within a neighbourhood of 4 positions" in said
+        said = fails(capsys, "en-de.B_dk16", "--to", engine)
+        assert "en-de.B_dk16 has heads of d_k 4 and d_v 8" in said
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "pip install -e '.[transformers]'" in fails(capsys, RUN, *to)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setitem(sys.modules, "aiayn.commands.export.to_transformers", sys)
+    hypotheses = project / f"outputs/{RUN}/test.hypotheses"
+    hypotheses.write_text("Ein Hund.\n")
+    assert "has 1 lines and data/text/en-de/test.target has 3. Decode again" in fails(
+        capsys, RUN, *to
+    )
+    hypotheses.unlink()
+    assert f"dvc repro -f decode@{RUN}" in fails(capsys, RUN, *to)
+    (project / f"models/{RUN}/averaged.safetensors").unlink()
+    assert f"dvc repro average@{RUN}" in fails(capsys, RUN, *to)
+    assert not (project / "exports").exists()
