@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import mlflow
@@ -53,7 +52,7 @@ def write_weights(root: Path) -> Path:
         positions="sinusoid", average=2, checkpoint_steps=2,
     )  # fmt: skip
     params = yaml.load((root / "params.yaml").read_text(), yaml.CSafeLoader)
-    params["models"]["base"] = asdict(row)
+    params["models"]["base"] = row.model_dump()
     params["tasks"]["en-de"]["decoding"]["extra_length"] = 4
     (root / "params.yaml").write_text(yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper))
     (root / "text").write_text("".join(f"{sentence}\n" for sentence in SENTENCES * 5))
@@ -65,7 +64,7 @@ def write_weights(root: Path) -> Path:
     model = Transformer(row, size, max_length=32)
     path = root / "models/en-de.base/averaged.safetensors"
     path.parent.mkdir(parents=True)
-    about = Weights(run="en-de.base", model=asdict(row), seed=1, max_length=32, step=8)
+    about = Weights(run="en-de.base", model=row.model_dump(), seed=1, max_length=32, step=8)
     save_weights(path, model.state_dict(), about)
     return path
 

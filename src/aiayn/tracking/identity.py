@@ -5,7 +5,6 @@ Live logging and the mirror use the same names, so that a live curve looks like 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -66,10 +65,10 @@ def run_params(config: Config, run: str) -> dict[str, str]:
             "source": task.text.source,
             "target": task.text.target,
             "corpora": ", ".join(task.text.train),
-            "bpe": dataclasses.asdict(task.bpe),
-            "training": dataclasses.asdict(config.training),
-            "decoding": dataclasses.asdict(task.decoding) if task.decoding else {},
-            "machine": dataclasses.asdict(config.machine),
+            "bpe": task.bpe.model_dump(),
+            "training": config.training.model_dump(),
+            "decoding": task.decoding.model_dump() if task.decoding else {},
+            "machine": config.machine.model_dump(),
             "launcher": config.launcher.command,
         }
     )
