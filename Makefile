@@ -44,8 +44,10 @@ table3: $(READY) ## make table 3 alone, training first what it lacks
 	@$(REPRO) compare profile_models
 	python pipeline/report.py --only table_3
 
-# all text, and enough to go on elsewhere; weights, data and downloads are not
-KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports
+# enough to go on elsewhere and to render the report again, but for the corpora's own text, of which the manifests
+# alone are taken; weights, data and downloads are not
+KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports \
+	data/text/*/manifest.json
 
 reproduction verify: TO = reproductions/$(shell sed -nE 's/^scale: ([A-Za-z0-9][A-Za-z0-9_.-]*)$$/\1/p' params.yaml)
 verify: $(READY) ## hold what was made here against reproductions/SCALE
@@ -53,7 +55,10 @@ verify: $(READY) ## hold what was made here against reproductions/SCALE
 
 reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
 	@test -n "$(notdir $(TO))" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
-	rm -rf $(TO).new && mkdir -p $(TO).new && cp -R $(wildcard $(KEPT)) $(TO).new
+	rm -rf $(TO).new && mkdir -p $(TO).new
+	for kept in $(wildcard $(KEPT)); do \
+		mkdir -p "$$(dirname "$(TO).new/$$kept")" && cp -R "$$kept" "$(TO).new/$$kept" || exit 1; \
+	done
 	python -m aiayn.commands.publication.readme $(TO).new --name "$(notdir $(TO))"
 	rm -rf $(TO) && mv $(TO).new $(TO)
 

@@ -1,6 +1,6 @@
-"""Score one run's translations or trees. Reads outputs/RUN, data/text/TASK and history/RUN.csv;
-writes scores/RUN.json and, for `dvc metrics show`, metrics/RUN.json: what runs are compared by.
-Formats: scores 2."""
+"""Score one run's outputs by every metric of its kind of task. Reads outputs/RUN, data/text/TASK
+and history/RUN.csv; writes scores/RUN.json and, for `dvc metrics show`, metrics/RUN.json: what runs
+are compared by. Formats: scores 2."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import argparse
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.evaluation.splits import score_task_split
+from aiayn.evaluation.metrics import headline
+from aiayn.evaluation.scoring import score_task_split
 from aiayn.results import history, places
 from aiayn.results.scores import RunScores, write, write_metrics
 
@@ -29,7 +30,8 @@ def main() -> None:
     perplexity = history.last_perplexity(history.read(curve), curve)
     found = RunScores(run=name, task=run.task, model=run.model, splits=splits)
     write(places.scores(name), found)
-    write_metrics(places.metrics(name), found, perplexity)
+    compared_by = headline(task.kind, splits[places.DEV].scores)
+    write_metrics(places.metrics(name), found, compared_by, perplexity)
 
 
 if __name__ == "__main__":

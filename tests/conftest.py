@@ -34,8 +34,8 @@ settings.load_profile("any machine")
 # of make quick: half of the examples that make test tries
 settings.register_profile("quick", deadline=None, max_examples=30)
 
-# whole graphs, servers, stores, browsers; and files named so run a stage as its own process
-SLOW_ROOMS = {"browser", "end_to_end", "launcher", "tracking"}
+# whole graphs and reports, servers, stores, browsers; and files named so run a stage as its own process
+SLOW_ROOMS = {"browser", "end_to_end", "golden", "launcher", "tracking"}
 SLOW_FILES = "_stage"
 
 

@@ -99,7 +99,7 @@ def test_neutral_packages_re_run_nothing_costly(stage: str) -> None:
         ("data/corpora/languages/german.py", {"download"}),
         ("decoding/beam.py", {"decode", "illustrate"}),
         ("profiling/recurrent.py", {"profile_layers", "profile_models"}),
-        ("evaluation/significance.py", {"score", "compare"}),
+        ("evaluation/significance.py", {"score", "compare", "report", "track"}),
         ("paper/table_2.py", {"profile_models", "compare", "report", "track"}),
         ("report/page/templates/style.css", {"report"}),
         ("launcher.py", set()),

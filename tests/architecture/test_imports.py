@@ -41,8 +41,8 @@ EXCEPTIONS = {
     "launcher": {"errors", "config"},
     "model": BASE,
     "evaluation": BASE | {"data", "paper"},
-    "report": BASE | {"data", "paper"},
-    "tracking": BASE | {"paper"},
+    "report": BASE | {"data", "paper", "evaluation"},
+    "tracking": BASE | {"paper", "evaluation"},
     "profiling": BASE | {"paper", "model"},
     "trained_run": BASE | {"data", "model", "decoding", "illustrations"},
 }

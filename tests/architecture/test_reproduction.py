@@ -18,16 +18,19 @@ def copy(project: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_all_but_the_weights_and_nothing_of_an_earlier_copy(tmp_path: Path) -> None:
+def test_all_but_weights_and_text_and_nothing_of_an_earlier_copy(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text("scale: toy\n")
-    for name in ("history/en-de.base.csv", "models/en-de.base/a.safetensors", "data/text/x"):
-        (tmp_path / name).parent.mkdir(parents=True)
+    text = "data/text/en-de/test.source"
+    manifest = "data/text/en-de/manifest.json"
+    for name in ("history/en-de.base.csv", "models/en-de.base/a.safetensors", text, manifest):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
-    assert copy(tmp_path) == {"README.md", "params.yaml", "history/en-de.base.csv"}
+    published = {"README.md", "params.yaml", manifest}
+    assert copy(tmp_path) == published | {"history/en-de.base.csv"}
     page = (tmp_path / "reproductions/toy/README.md").read_text()
     assert page.startswith('# toy: "Attention Is All You Need" at the scale toy\n')
     (tmp_path / "history/en-de.base.csv").rename(tmp_path / "history/en-de.big.csv")
-    assert copy(tmp_path) == {"README.md", "params.yaml", "history/en-de.big.csv"}
+    assert copy(tmp_path) == published | {"history/en-de.big.csv"}
 
 
 @pytest.mark.parametrize("params", ["runs: {}\n", "scale: x; touch f\n", "scale: ../..\n"])

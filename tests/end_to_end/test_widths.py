@@ -31,13 +31,13 @@ def scored(tmp_path_factory: pytest.TempPathFactory, project_in: Any) -> Any:
     on = TestSet(corpora={}, pairs=1, sha256={})
     for perplexity in (12.34, 56.78):
         for name, run in params.runs.items():
-            kind = "bracket_f1" if params.task_of(name).kind == "parsing" else "bleu"
-            scores = {kind: Score(value=perplexity, signature="")}
+            metric = "bracket_f1" if params.task_of(name).kind == "parsing" else "bleu"
+            scores = {metric: Score(value=perplexity, signature="")}
             splits = {
                 split: SplitScores(test_set=on, scores=scores) for split in params.splits_of(name)
             }
             found = RunScores(run=name, task=run.task, model=run.model, splits=splits)
-            write_metrics(project.root / places.metrics(name), found, perplexity)
+            write_metrics(project.root / places.metrics(name), found, metric, perplexity)
         if perplexity == 12.34:
             project.succeed("git", "add", "--all")
             project.succeed("git", "commit", "-q", "--message", "scored")

@@ -9,7 +9,7 @@ from aiayn.errors import ScoreError
 from aiayn.evaluation.accuracy import accuracy, interval
 
 
-def test_outputs_count_that_equal_what_was_wanted_to_the_last_character() -> None:
+def test_outputs_count_that_equal_the_expected_ones_to_the_last_character() -> None:
     score = accuracy(["a b", "a  b", "", "c"], ["a b", "a b", "", "C"])
     assert score.value == 50.0
 
@@ -27,7 +27,7 @@ def test_all_right_is_no_certainty() -> None:
     assert score.low == pytest.approx(100 * 0.025 ** (1 / 1000))
 
 
-@pytest.mark.parametrize(("outputs", "wanted"), [([], []), (["a"], ["a", "b"])])
-def test_nothing_to_hold_against_each_other(outputs: list[str], wanted: list[str]) -> None:
-    with pytest.raises(ScoreError, match="outputs cannot be held against"):
-        accuracy(outputs, wanted)
+@pytest.mark.parametrize(("outputs", "expected"), [([], []), (["a"], ["a", "b"])])
+def test_unequal_or_no_lines_are_refused(outputs: list[str], expected: list[str]) -> None:
+    with pytest.raises(ScoreError, match="outputs cannot be scored against"):
+        accuracy(outputs, expected)

@@ -26,7 +26,7 @@ def test_writing_the_record_gives_the_golden_bytes(name: str, tmp_path: Path) ->
 
 def test_metrics_are_what_runs_are_compared_by(tmp_path: Path) -> None:
     path = places.metrics("parsing.small")
-    scores.write_metrics(tmp_path / path, SCORES, 61.867809)
+    scores.write_metrics(tmp_path / path, SCORES, "bracket_f1", 61.867809)
     assert (tmp_path / path).read_bytes() == (GOLDEN / path).read_bytes()
 
 

@@ -1,35 +1,56 @@
-"""How many outputs are exactly the wanted ones."""
+"""Accuracy: how many outputs equal the expected ones exactly."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from aiayn.errors import ScoreError
+from aiayn.evaluation.metric import Metric
 from aiayn.results.scores import Score
 
 SIGNATURE = "compared:whole line|interval:Clopper-Pearson|version:1"
 LEVEL = 0.05
 
 
-def accuracy(outputs: Sequence[str], wanted: Sequence[str]) -> Score:
-    """The share of outputs that equal what was wanted, with its exact 95 % interval.
+@dataclass(frozen=True)
+class Copies:
+    """A run's outputs with the sequences that it was to copy."""
+
+    outputs: Sequence[str]
+    expected: Sequence[str]
+
+
+def accuracy(outputs: Sequence[str], expected: Sequence[str]) -> Score:
+    """The share of outputs that equal the expected ones, with its exact 95% interval.
 
     Raises:
         ScoreError: there is none, or not as many of one as of the other.
-    Source: Clopper and Pearson 1934. Not a bootstrap, which leaves no width where all are right.
+    Source: Clopper and Pearson 1934. Not a bootstrap, whose interval has no width where all outputs
+        are right.
     """
-    if not wanted or len(outputs) != len(wanted):
-        raise ScoreError(f"{len(outputs)} outputs cannot be held against {len(wanted)} wanted.")
-    right = sum(output == other for output, other in zip(outputs, wanted, strict=True))
-    low, high = interval(right, len(wanted))
+    if not expected or len(outputs) != len(expected):
+        raise ScoreError(f"{len(outputs)} outputs cannot be scored against {len(expected)} lines.")
+    right = sum(output == other for output, other in zip(outputs, expected, strict=True))
+    low, high = interval(right, len(expected))
     return Score(
-        value=100 * right / len(wanted), signature=SIGNATURE, low=100 * low, high=100 * high
+        value=100 * right / len(expected), signature=SIGNATURE, low=100 * low, high=100 * high
     )
 
 
+COPYING_METRICS: tuple[Metric[Copies], ...] = (
+    Metric(
+        name="accuracy",
+        label="Copied, %",
+        score=lambda copies: accuracy(copies.outputs, copies.expected),
+        headline=True,
+    ),
+)
+
+
 def interval(successes: int, trials: int) -> tuple[float, float]:
-    """Clopper and Pearson's exact 95 % interval of a share, 0 to 1."""
-    from scipy.special import betaincinv  # takes a moment, which other scores need not pay
+    """Clopper and Pearson's exact 95% interval of a proportion, 0 to 1."""
+    from scipy.special import betaincinv  # slow to import; other metrics do not need it
 
     failures = trials - successes
     low = betaincinv(successes, failures + 1, LEVEL / 2) if successes else 0.0

@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import mean
 
 from aiayn.config import Config
-from aiayn.evaluation.bleu import text_bleu
 from aiayn.evaluation.contrasts import (
     DECIMALS,
     Question,
@@ -19,6 +18,7 @@ from aiayn.evaluation.contrasts import (
 )
 from aiayn.evaluation.references import read_hypotheses, read_references
 from aiayn.evaluation.significance import paired
+from aiayn.evaluation.translation_metrics import text_bleu
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.results import places
 from aiayn.results.comparison import Finding, Verdict, Ways

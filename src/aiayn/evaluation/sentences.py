@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sacrebleu.significance import PairedTest, Result
 
 from aiayn.config import Run
-from aiayn.evaluation.bleu import RESAMPLES, seeded, text_bleu
+from aiayn.evaluation.translation_metrics import RESAMPLES, seeded, text_bleu
 from aiayn.results.comparison import Sentences
 from aiayn.results.scores import DECIMALS
 from aiayn.results.text import RAW
@@ -56,7 +56,7 @@ def paired(
     """sacreBLEU's paired bootstrap test of each of `others` against `base`.
 
     Args:
-        form: of the text, which decides what BLEU counts: see `bleu.text_bleu`.
+        form: of the text, which decides what BLEU counts: see `text_bleu`.
     Returns:
         The signature, and what was found of each system.
     """

@@ -16,7 +16,6 @@ from aiayn.results.text import Part, Split
 
 FORMAT = 2
 DECIMALS = 2
-HEADLINES = ("bleu", "lowercased_bleu", "bracket_f1", "accuracy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +36,7 @@ class TestSet:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """A corpus score in percent, 0 to 100.
+    """A corpus score in percent: 0 to 100, unless its metric is an error rate (TER).
 
     `low` and `high` bound a 95% confidence interval where one was estimated. `signature` tells
     everything that must be equal before two scores may be compared, as `key:value|key:value`.
@@ -104,23 +103,15 @@ def write(path: Path, scores: RunScores) -> None:
     _write(path, {"run": scores.run, "task": scores.task, "model": scores.model, "splits": splits})
 
 
-def write_metrics(path: Path, scores: RunScores, perplexity: float) -> None:
-    """Write what runs are compared by: on dev and test the score that counts for the kind of text,
-    and the perplexity of the last checkpoint on dev."""
-    splits: dict[str, dict[str, float]] = {
-        name: {
-            headline: scores.splits[name].scores[headline].rounded().value
-            for headline in HEADLINES
-            if headline in scores.splits[name].scores
-        }
+def write_metrics(path: Path, scores: RunScores, headline: str, perplexity: float) -> None:
+    """Write what runs are compared by: on dev and test the score of the metric `headline`, and the
+    perplexity of the last checkpoint on dev."""
+    splits = {
+        name: {headline: scores.splits[name].scores[headline].rounded().value}
         for name in (places.DEV, places.TEST)
         if name in scores.splits
     }
     splits.setdefault(places.DEV, {})["perplexity"] = round(perplexity, DECIMALS)
-    # text in another form than its corpora's has no other BLEU; all other text has both
-    for metrics in splits.values():
-        if "bleu" in metrics:
-            metrics.pop("lowercased_bleu", None)
     _write(path, splits)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
+
+from aiayn.evaluation.metric import Metric
+from aiayn.evaluation.metrics import METRICS
 
 
 class View(NamedTuple):
@@ -37,8 +40,21 @@ def description(scale: str, experiment_id: str) -> str:
         f"The graph's runs at the scale `{scale}`, called as in params.yaml. Scores are under "
         "`dev/` and `test/`, training curves under `train/`, size, FLOPs and time under `work/`. "
         "The run `report` has the page, the tables and the figures.\n\n"
+        f"Scores, in percent:\n\n{_metric_lines()}\n\n"
         f"Searches:\n\n{links}\n"
     )
+
+
+def _metric_lines() -> str:
+    """A line for each kind of task: its metrics, and which of them are better when lower."""
+    return "\n".join(
+        f"- {kind}: " + ", ".join(map(_named, metrics)) for kind, metrics in METRICS.items()
+    )
+
+
+def _named(metric: Metric[Any]) -> str:
+    direction = "" if metric.higher_is_better else ", lower is better"
+    return f"`{metric.name}` ({metric.label}{direction})"
 
 
 def link(view: View, experiment_id: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.errors import DataError
+from aiayn.evaluation.bracket_metrics import BRACKET_METRICS
 from aiayn.paper import PAPER
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
@@ -20,10 +21,11 @@ from aiayn.report.parts.tables import csv_text, latex, markdown
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_2.bleu_cells import Scores
 from aiayn.report.table_4.parse_trees import read_parses, tree_figures
-from aiayn.report.table_4.parsing import MEASURES, section
+from aiayn.report.table_4.parsing import section
 from aiayn.results.scores import read
 from aiayn.results.text import RAW, Manifest, Part, Split
 
+NAMES = [metric.name for metric in BRACKET_METRICS]
 RUN = "parsing.parser"
 SIDES = {"source": "1e" * 32, "target": "2f" * 32}
 TREES = Split(
@@ -78,7 +80,7 @@ def scored(folder: Path, f1: float, pairs: int = 2416, corpus: str = "wsj-23") -
     }
     entry |= {
         name: {"value": f1 - n, "low": f1 - n - 1, "high": f1 - n + 1, "signature": "hand-made"}
-        for n, name in enumerate(MEASURES)
+        for n, name in enumerate(NAMES)
     }
     path = folder / f"{RUN}.json"
     about = {"run": RUN, "task": "parsing", "model": "parser"}
@@ -173,7 +175,7 @@ def test_everything_printed_and_measured_is_in_tables_and_records(
     assert cells[9].sources == (f"{RUN}.json:test.counts.repaired",)
     assert all(sum(c.span for c in row.cells) == 11 for row in measured.rows)
     lines = csv_text(found.records).splitlines()
-    assert len(lines) == 1 + 12 + 2 * len(MEASURES)
+    assert len(lines) == 1 + 12 + 2 * len(NAMES)
     assert "91.00,90.00,92.00,reproduced,-0.30" in csv_text(found.records)
     assert "BLEU" not in markdown(found.tables) + latex(found.tables)
 

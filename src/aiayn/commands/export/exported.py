@@ -17,8 +17,9 @@ from aiayn.commands.export.trial import Exported, Trial
 from aiayn.config import Config
 from aiayn.decoding.weights import load_model, weights_in
 from aiayn.errors import CheckpointError, ConfigError
-from aiayn.evaluation.bleu import score_split
+from aiayn.evaluation.metric import score_by_name
 from aiayn.evaluation.references import read_hypotheses, read_references
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations
 from aiayn.files import replaced_folder
 from aiayn.model.device import Device
 from aiayn.results import circumstances, places, text
@@ -85,7 +86,10 @@ def export(params: Config, run: str, engine: str) -> Exported:
 
         theirs = _translated(sources, translate)
         scored = [
-            score_split(lines, references.sentences, task.text.target, references.form)
+            score_by_name(
+                TRANSLATION_METRICS,
+                Translations(lines, references.sentences, task.text.target, references.form),
+            )
             for lines in (ours, theirs)
         ]
         exported = Exported(

@@ -34,6 +34,7 @@ WHERE = {
     places.COMPARISONS: "table 3's rows beside their base, and the paper's findings, tested",
     places.HISTORIES: "training curves",
     places.OUTPUTS: "what each run made of the dev and test sets",
+    places.TEXTS: "what each task's text is made of, counted and with its digests; not the text",
     places.PROFILES: "FLOPs and parameters, counted",
     places.ILLUSTRATIONS: "the numbers behind the figures that explain the model",
     places.CIRCUMSTANCES: "when, where, with which versions and how fast",

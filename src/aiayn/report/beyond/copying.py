@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aiayn.config import Config
 from aiayn.errors import DataError
+from aiayn.evaluation.accuracy import COPYING_METRICS
 from aiayn.report.beyond.part import Part, record
 from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
@@ -18,6 +19,7 @@ from aiayn.results import places
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import read_lines
 
+(ACCURACY,) = COPYING_METRICS
 Counts = Mapping[int, tuple[int, int]]  # by length, how many sequences were copied, of how many
 
 NOTE = (
@@ -55,7 +57,7 @@ def part(evidence: Evidence) -> Part:
 def _table(config: Config, copied: Mapping[str, Mapping[str, SplitScores] | None]) -> Table:
     return Table(
         "Sequences copied",
-        ("Run", "Positions", "Scored on", "Lengths", "Sequences", "Copied, %"),
+        ("Run", "Positions", "Scored on", "Lengths", "Sequences", ACCURACY.label),
         "lllrrr",
         tuple(row for run, splits in copied.items() for row in _rows(config, run, splits)),
         (("", NOTE),),
@@ -69,7 +71,7 @@ def _rows(config: Config, run: str, splits: Mapping[str, SplitScores] | None) ->
         yield Row((Cell(run), positions, Cell("not run", tone="quiet", span=4)))
         return
     for split, scored in splits.items():
-        score = scored.scores["accuracy"]
+        score = scored.scores[ACCURACY.name]
         yield Row(
             (
                 Cell(run),
@@ -99,10 +101,10 @@ def _records(
 ) -> Iterator[dict[str, str]]:
     for run, splits in copied.items():
         for split, scored in (splits or {}).items():
-            score = scored.scores["accuracy"]
+            score = scored.scores[ACCURACY.name]
             numbers = {"value": score.value, "low": score.low, "high": score.high}
             yield record("copying", config, run, split, scored) | {
-                "measure": "accuracy",
+                "measure": ACCURACY.name,
                 **{name: f"{number}" for name, number in numbers.items()},
             }
 

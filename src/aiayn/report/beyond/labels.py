@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aiayn.config import Config
+from aiayn.evaluation.label_metrics import LABEL_METRICS
 from aiayn.report.beyond.folds import cross_validated
 from aiayn.report.beyond.labelled_sentences import sentence_tables
 from aiayn.report.beyond.part import Part, record
@@ -18,7 +19,7 @@ from aiayn.results import places
 from aiayn.results.illustrations import read_attention
 from aiayn.results.scores import SplitScores
 
-MEASURES = ("accuracy", "bag_of_words_accuracy", "macro_f1", "calibration_error")
+ACCURACY, BASELINE, *OTHERS = LABEL_METRICS
 PROTOCOL = (
     "The encoder of the paper, the mean of its output over a sentence, and one linear layer. "
     "Beside an accuracy stands its exact 95% interval. Bag of words: a logistic regression on "
@@ -48,10 +49,10 @@ def part(evidence: Evidence) -> Part:
             Table(
                 f"Labels given at the scale {config.scale}",
                 (
-                    "Run", "Scored on", "Sentences", "Accuracy", "Bag of words", "Difference",
-                    "Macro F1", "Calibration error",
+                    "Run", "Scored on", "Sentences", ACCURACY.label, BASELINE.label, "Difference",
+                    *(metric.label for metric in OTHERS),
                 ),
-                "llrrrrrr",
+                "llrrrr" + "r" * len(OTHERS),
                 tuple(row for run in found for row in _rows(run, found[run])),
                 (("", PROTOCOL),),
                 key="labels",
@@ -65,21 +66,20 @@ def part(evidence: Evidence) -> Part:
 
 def _rows(run: str, splits: Mapping[str, SplitScores] | None) -> Iterator[Row]:
     if not splits:
-        yield Row((Cell(run), Cell("not run", tone="quiet", span=7)))
+        yield Row((Cell(run), Cell("not run", tone="quiet", span=5 + len(OTHERS))))
         return
     for split, held in splits.items():
-        accuracy, words, f1, calibration = (held.scores[measure] for measure in MEASURES)
-        difference = Cell(signed(accuracy.value - words.value))
+        scores = held.scores
+        difference = scores[ACCURACY.name].value - scores[BASELINE.name].value
         yield Row(
             (
                 Cell(run),
                 Cell(" + ".join(held.test_set.corpora), detail=split),
                 Cell(f"{held.test_set.pairs:,}"),
-                score_cell(accuracy, run),
-                score_cell(words, run),
-                difference,
-                score_cell(f1, run),
-                score_cell(calibration, run),
+                score_cell(scores[ACCURACY.name], run),
+                score_cell(scores[BASELINE.name], run),
+                Cell(signed(difference)),
+                *(score_cell(scores.get(metric.name), run) for metric in OTHERS),
             )
         )
 

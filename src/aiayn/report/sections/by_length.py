@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from aiayn.config import Config
+from aiayn.evaluation.translation_metrics import text_bleu
 from aiayn.report.evidence import Evidence, leading_runs
 from aiayn.report.page.examples import TranslatedSet, read_test_sets
 from aiayn.report.parts.drawing import DASHES, PALETTE, drawing
 from aiayn.report.parts.section import Figure, Section
-from aiayn.results.text import RAW
 
 BUCKETS = 6
 
@@ -110,12 +110,6 @@ def _bucket(lines: Sequence[int], lengths: Sequence[int]) -> Bucket:
 
 
 def _bleu(test_set: TranslatedSet, run: str, bucket: Bucket) -> float:
-    from sacrebleu.metrics.bleu import BLEU
-
     hypotheses = [test_set.hypotheses[run][line] for line in bucket.lines]
     references = [test_set.reference[line] for line in bucket.lines]
-    # words that are parted already are counted as they stand, like their corpus's score
-    as_it_stands = BLEU(tokenize="none", smooth_method="none", force=True)
-    metric = BLEU() if test_set.form == RAW else as_it_stands
-    score: float = metric.corpus_score(hypotheses, [references]).score
-    return score
+    return float(text_bleu(test_set.form).corpus_score(hypotheses, [references]).score)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
 from aiayn.paper import EvaluationSet, Paper
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import compare_with_paper
@@ -61,6 +62,8 @@ RULE = (
     "verdict. Late checkpoints of one training differ by about 0.3 BLEU, so less would ask for "
     "luck; a mistaken protocol moves a score by 0.7 or more, so more would let it pass."
 )
+TOKENIZED = "tokenized_bleu"
+ALWAYS_SHOWN = ("bleu", "chrf", "lowercased_bleu")  # others once a run was scored by them
 MEASURED = (
     "Every score of this scale, on the sentences it names. None is comparable with the paper "
     "unless a verdict above says so."
@@ -187,24 +190,27 @@ def _verdicts(evidence: Evidence, entries: Mapping[str, Entry]) -> Table:
 
 
 def _measured(evidence: Evidence, costs: Costs) -> Table:
-    config, columns = evidence.config, evidence.paper.table_2_columns
+    config, columns, scores = evidence.config, evidence.paper.table_2_columns, evidence.scores
+    protocols = {TOKENIZED, *(column.protocol for column in columns.values())}
+    scored = scores_frame(config, scores)["metric"]
+    shown = {*ALWAYS_SHOWN, *scored} - protocols
+    metrics = [metric for metric in TRANSLATION_METRICS if metric.name in shown]
 
     def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
         column = columns.get(config.run(run).task)
-        protocol = column.protocol if column else "tokenized_bleu"
-        for split, scored in splits.items():
-            metrics = (protocol, "bleu", "chrf", "lowercased_bleu")
+        names = (column.protocol if column else TOKENIZED, *(metric.name for metric in metrics))
+        for split, held in splits.items():
             yield (
-                test_set_cell(scored.test_set, split),
-                scored.test_set.pairs,
-                *(score_cell(scored.scores.get(metric), run) for metric in metrics),
+                test_set_cell(held.test_set, split),
+                held.test_set.pairs,
+                *(score_cell(held.scores.get(name), run) for name in names),
                 _cost(costs.get(run)),
             )
 
     return table(
         f"Measured at the scale {config.scale}",
         text("Run", "Scored on")
-        + numbers("Pairs", "BLEU, paper's protocol", "SacreBLEU", "chrF2", "Lower-cased BLEU")
+        + numbers("Pairs", "BLEU, paper's protocol", *(metric.label for metric in metrics))
         + numbers("Training FLOPs"),
         rows_of_runs(evidence.scores_of("translation"), values),
         (MEASURED, MULTI30K, COUNTED),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from aiayn.evaluation.bracket_metrics import BRACKET_METRICS
 from aiayn.paper import Paper
 from aiayn.report.evidence import Evidence, Scores
 from aiayn.report.parts.departures import compare_with_paper
@@ -30,14 +31,6 @@ from aiayn.results import places
 from aiayn.results.frames import scores_frame
 from aiayn.results.scores import SplitScores
 
-MEASURES = {
-    "bracket_f1": "F1",
-    "bracket_precision": "Precision",
-    "bracket_recall": "Recall",
-    "exact_match": "Exact match",
-    "bracket_f1_40": "F1, at most 40 words",
-    "bracket_f1_wrapped": "F1, wrapped",
-}
 FIELDS = (
     "origin", "parser", "training", "run", "split", "test_set", "sentences", "measure", "value",
     "low", "high", "verdict", "difference",
@@ -131,14 +124,16 @@ def _measured(scale: str, parsers: Scores) -> Table:
             yield (
                 test_set_cell(scored.test_set, split),
                 _count(scored, "sentences", run),
-                *(score_cell(scored.scores.get(measure), run) for measure in MEASURES),
+                *(score_cell(scored.scores.get(metric.name), run) for metric in BRACKET_METRICS),
                 _count(scored, "repaired", run),
                 _count(scored, "skipped", run),
             )
 
     return table(
         f"Parsing measured at the scale {scale}",
-        text("Run", "Scored on") + numbers("Sentences", *MEASURES.values(), "Repaired", "Skipped"),
+        text("Run", "Scored on")
+        + numbers("Sentences", *(metric.label for metric in BRACKET_METRICS))
+        + numbers("Repaired", "Skipped"),
         rows_of_runs(parsers, values),
         (PROTOCOL, "None is comparable with the paper unless a verdict above says so."),
         key="parsing-measured",

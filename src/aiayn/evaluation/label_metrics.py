@@ -1,0 +1,128 @@
+"""Metrics of labels: accuracy, beside that of a bag of words; macro F1; calibration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aiayn.errors import ScoreError
+from aiayn.evaluation.accuracy import SIGNATURE, accuracy
+from aiayn.evaluation.metric import Metric
+from aiayn.results.guesses import Guess
+from aiayn.results.scores import Score
+
+BINS = 15
+F1_SIGNATURE = "average:macro|labels:all of the task's|version:scikit-learn"
+CALIBRATION_SIGNATURE = f"bins:{BINS} of equal width|confidence:of the likeliest label|version:1"
+BASELINE_SIGNATURE = "model:logistic regression of which words occur|C:1|" + SIGNATURE
+MOST_STEPS = 1000
+
+
+@dataclass(frozen=True)
+class LabelledSentences:
+    """Sentences with a run's predictions and the expected labels, and what the run learned from.
+
+    Attributes:
+        labels: of the task, all of them.
+        train: sentences of the training text and their labels.
+    Raises:
+        ScoreError: there is none, not as many of one as of the other, or an expected label is not
+            one of `labels`.
+    """
+
+    predictions: Sequence[Guess]
+    expected: Sequence[str]
+    labels: Sequence[str]
+    sentences: Sequence[str]
+    train: tuple[Sequence[str], Sequence[str]]
+
+    def __post_init__(self) -> None:
+        for label in self.expected:
+            if label not in self.labels:
+                raise ScoreError(
+                    f"{label!r} is expected, but is none of {', '.join(self.labels)}. "
+                    "Name it in text.labels, or make the text again: dvc repro -f download."
+                )
+        if not self.expected or len(self.predictions) != len(self.expected):
+            raise ScoreError(
+                f"{len(self.predictions)} predictions cannot be scored against "
+                f"{len(self.expected)} labels."
+            )
+
+    @property
+    def predicted(self) -> list[str]:
+        """The predicted labels."""
+        return [prediction.label for prediction in self.predictions]
+
+    def confusion(self) -> Mapping[str, Mapping[str, int]]:
+        """For each expected label, how often each label was predicted."""
+        counts = Counter(zip(self.expected, self.predicted, strict=True))
+        return {
+            label: {other: counts[label, other] for other in self.labels} for label in self.labels
+        }
+
+
+def _accuracy(labelled: LabelledSentences) -> Score:
+    return accuracy(labelled.predicted, labelled.expected)
+
+
+def bag_of_words_accuracy(labelled: LabelledSentences) -> Score:
+    """Accuracy of a logistic regression on which words a sentence has: the baseline beside a run.
+
+    A punctuation mark is a word too. No setting is tuned.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    words = CountVectorizer(binary=True, lowercase=False, token_pattern=r"\w+|[^\w\s]")
+    model = make_pipeline(words, LogisticRegression(max_iter=MOST_STEPS))
+    model.fit(*labelled.train)
+    found = accuracy(list(model.predict(labelled.sentences)), labelled.expected)
+    return Score(value=found.value, low=found.low, high=found.high, signature=BASELINE_SIGNATURE)
+
+
+def _macro_f1(labelled: LabelledSentences) -> Score:
+    """The mean of each label's F1; a label that is neither predicted nor expected counts as 0."""
+    from sklearn.metrics import f1_score  # a second to import; other metrics do not need it
+
+    f1 = f1_score(
+        labelled.expected, labelled.predicted, labels=list(labelled.labels), average="macro",
+        zero_division=0,
+    )  # fmt: skip
+    return Score(value=100 * float(f1), signature=F1_SIGNATURE)
+
+
+def _calibration_error(labelled: LabelledSentences) -> Score:
+    probabilities = [prediction.probability for prediction in labelled.predictions]
+    pairs = zip(labelled.predicted, labelled.expected, strict=True)
+    error = calibration_error(probabilities, [label == other for label, other in pairs])
+    return Score(value=error, signature=CALIBRATION_SIGNATURE)
+
+
+def calibration_error(probabilities: Sequence[float], right: Sequence[bool]) -> float:
+    """Expected calibration error in percent: the mean over sentences of how far the share of right
+    labels in a sentence's bin is from the bin's mean probability.
+
+    Source: Naeini et al. 2015 and Guo et al. 2017, whose 15 bins of equal width these are:
+        ((b - 1) / 15, b / 15].
+    """
+    bins: dict[int, list[float]] = {}
+    for probability, is_right in zip(probabilities, right, strict=True):
+        number = -int(-probability * BINS // 1)  # rounded up
+        bins.setdefault(max(number, 1), []).append(is_right - probability)
+    return 100 * sum(abs(sum(gaps)) for gaps in bins.values()) / len(probabilities)
+
+
+LABEL_METRICS: tuple[Metric[LabelledSentences], ...] = (
+    Metric(name="accuracy", label="Accuracy", score=_accuracy, headline=True),
+    Metric(name="bag_of_words_accuracy", label="Bag of words", score=bag_of_words_accuracy),
+    Metric(name="macro_f1", label="Macro F1", score=_macro_f1),
+    Metric(
+        name="calibration_error",
+        label="Calibration error",
+        score=_calibration_error,
+        higher_is_better=False,
+    ),
+)

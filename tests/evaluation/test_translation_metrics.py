@@ -1,0 +1,209 @@
+"""Scores against tools not of our making: multi-bleu.perl with Moses' scripts, sacrebleu itself.
+
+Every figure named PERL was printed by Moses' multi-bleu.perl on text prepared by Moses' Perl
+scripts (replace-unicode-punctuation, lowercase, normalize-punctuation, tokenizer 1.1) and by the
+substitution of get_ende_bleu.sh.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aiayn.data import moses
+from aiayn.errors import ScoreError
+from aiayn.evaluation.metric import score_by_name
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations
+from aiayn.results.scores import Score
+from aiayn.results.text import RAW
+
+
+def score_split(
+    hypotheses: Sequence[str], references: Sequence[str], language: str, form: str = RAW
+) -> dict[str, Score]:
+    translations = Translations(hypotheses, references, language, form)
+    return score_by_name(TRANSLATION_METRICS, translations)
+
+
+GERMAN = [
+    (
+        "Der Mann sagte, er habe „genug“ von der Rock-’n’-Roll-Musik …",
+        "Der Mann sagte: „Ich habe genug von der Rock-’n’-Roll-Musik …“",
+    ),
+    ("", "Niemand kam."),
+    (
+        "Die CO2-Steuer & der Preis steigen am 3. Mai um 4,5 Prozent.",
+        "Die CO2-Steuer & ihr Preis stiegen am 3. Mai um 4,5 Prozent.",
+    ),
+    ('In den USA heißt es: "Let\'s go."', 'In den USA heißt es "Let\'s go".'),
+    (
+        "ein kleiner hund läuft durch den deutsch-französischen Wald .",
+        "Ein kleiner Hund läuft durch den deutsch-französischen Wald.",
+    ),
+]
+FRENCH = [
+    (
+        "L'homme dit qu'il n'a « rien » vu aujourd’hui…",
+        "L’homme dit : « Je n'ai rien vu aujourd'hui. »",
+    ),
+    (
+        "Peut-être viendra-t-elle en voiture bleue le 5 juin.",
+        "Peut-être qu’elle viendra en voiture bleue le 5 juin.",
+    ),
+]
+PERL = {
+    "de": {"tokenized_bleu": 55.80, "compound_split_bleu": 61.35, "lowercased_bleu": 64.06},
+    "fr": {"tokenized_bleu": 38.86, "lowercased_bleu": 38.86},
+}
+
+
+@pytest.mark.parametrize(("language", "pairs"), [("de", GERMAN), ("fr", FRENCH)])
+def test_tokenized_scores_are_those_of_multi_bleu(
+    language: str, pairs: list[tuple[str, str]]
+) -> None:
+    hypotheses, references = zip(*pairs, strict=True)
+    scores = score_split(hypotheses, references, language)
+    assert {name: scores[name].rounded().value for name in PERL[language]} == PERL[language]
+    assert set(scores) == {"bleu", "chrf", *PERL[language]}
+
+
+@pytest.mark.parametrize(("language", "pairs"), [("de", GERMAN), ("fr", FRENCH)])
+def test_text_of_lowercased_words_has_the_published_protocols_score_alone(
+    language: str, pairs: list[tuple[str, str]]
+) -> None:
+    hypotheses, references = zip(*pairs, strict=True)
+    said, expected = (moses.normalized(side, language) for side in (hypotheses, references))
+    scores = score_split(said, expected, language, "lowercased_tokens")
+    assert set(scores) == {"lowercased_bleu"}
+    found = scores["lowercased_bleu"]
+    assert found.rounded().value == PERL[language]["lowercased_bleu"]
+    raw = score_split(hypotheses, references, language)
+    assert found.signature == raw["lowercased_bleu"].signature  # so the two may be compared
+
+
+@pytest.mark.slow
+def test_standard_scores_are_those_of_sacrebleus_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hypotheses, references = zip(*GERMAN * 40, strict=True)
+    for name, lines in (("hypotheses", hypotheses), ("references", references)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+    printed = subprocess.run(
+        [
+            sys.executable, "-m", "sacrebleu", "references", "-i", "hypotheses",
+            "--metrics", "bleu", "chrf", "--confidence", "--width", "2",
+        ],
+        cwd=tmp_path, check=True, capture_output=True, encoding="utf-8",
+    ).stdout  # fmt: skip
+    scores = score_split(hypotheses, references, "de")
+    for theirs, ours in zip(json.loads(printed), (scores["bleu"], scores["chrf"]), strict=True):
+        assert ours.low is not None
+        assert ours.high is not None
+        assert round(ours.value, 2) == theirs["score"]
+        assert ours.signature == theirs["signature"]
+        assert round((ours.low + ours.high) / 2, 2) == theirs["confidence_mean"]
+        assert round((ours.high - ours.low) / 2, 2) == theirs["confidence_var"]
+
+
+def test_signatures_tell_the_protocols_apart() -> None:
+    scores = score_split(["Ein Hund."], ["Ein Hund."], "de")
+    parts = {name: set(score.signature.split("|")) for name, score in scores.items()}
+    assert len({score.signature for score in scores.values()}) == 5
+    assert {"nrefs:1", "case:mixed", "eff:no", "tok:13a", "smooth:exp"} < parts["bleu"]
+    assert {"nc:6", "nw:0", "space:no"} < parts["chrf"]
+    assert parts["compound_split_bleu"] - parts["tokenized_bleu"] == {"compounds:split"}
+    assert {"case:lc", "punct:moses-normalized", "smooth:none"} < parts["lowercased_bleu"]
+    assert all({"bs:1000", "seed:12345"} < part for part in parts.values())
+
+
+def test_brevity_penalty_and_clipping_in_closed_form() -> None:
+    short = score_split(["a b c d e"], ["a b c d e f"], "de")
+    assert short["tokenized_bleu"].value == pytest.approx(100 * math.exp(1 - 6 / 5))
+    # the reference pays for one d of four
+    clipped = score_split(["a b c d d d d"], ["a b c d e f g"], "de")
+    orders = [4 / 7, 3 / 6, 2 / 5, 1 / 4]
+    assert clipped["tokenized_bleu"].value == pytest.approx(100 * math.prod(orders) ** 0.25)
+    # no 4-gram matches, and multi-bleu does not smooth
+    assert score_split(["a b c e f"], ["a b c d e"], "de")["tokenized_bleu"].value == 0
+
+
+AWKWARD = [
+    "<script>alert('x')</script> ist kein guter Satz",
+    "vier 😀 Worte 👩\u200d🚀 hier 😀",
+    "\tTabs\tund Leerzeichen  am Ende  ",
+    "AT&amp;T &lt;b&gt; &quot;heißt&quot; so",
+    "Zeilen\u2028trenner\x85und\x0bandere\x1dZeichen bleiben",
+    "Wort " * 3000,
+]
+
+
+def test_a_perfect_translation_scores_100_however_awkward() -> None:
+    for score in score_split(AWKWARD, AWKWARD, "de").values():
+        assert (score.value, score.low, score.high) == pytest.approx((100, 100, 100))
+        assert score.rounded().value == 100
+
+
+def test_empty_translations_score_0() -> None:
+    for score in score_split([""] * len(AWKWARD), AWKWARD, "de").values():
+        assert (score.value, score.low, score.high) == (0, 0, 0)
+
+
+def test_an_almost_empty_translation_has_an_interval_that_reaches_0() -> None:
+    # some resamples then hold nothing but empty lines
+    scores = score_split(["Ein Hund läuft im Wald.", "", ""], ["Ein Hund läuft im Wald."] * 3, "de")
+    for score in scores.values():
+        assert score.low == 0 < score.value < 100
+
+
+@pytest.mark.parametrize(("hypotheses", "references"), [([], []), (["a"], []), (["a"], ["a", "b"])])
+def test_unequal_or_no_lines_are_refused(hypotheses: list[str], references: list[str]) -> None:
+    message = f"^{len(hypotheses)} hypotheses .* {len(references)} references"
+    with pytest.raises(ScoreError, match=message):
+        score_split(hypotheses, references, "de")
+
+
+def test_the_users_seed_neither_enters_nor_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    hypotheses, references = zip(*GERMAN, strict=True)
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+    before = score_split(hypotheses, references, "de")
+    monkeypatch.setenv("SACREBLEU_SEED", "7")
+    assert score_split(hypotheses, references, "de") == before
+    assert os.environ["SACREBLEU_SEED"] == "7"
+
+
+SENTENCE = st.text("ab .-&ä'", max_size=30)
+
+
+@pytest.mark.slow
+@settings(max_examples=10)
+@given(pairs=st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=5), data=st.data())
+def test_order_of_sentences_does_not_matter(
+    pairs: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    shuffled = data.draw(st.permutations(pairs))
+    hypotheses, references = zip(*pairs, strict=True)
+    one = score_split(hypotheses, references, "de")
+    hypotheses, references = zip(*shuffled, strict=True)
+    other = score_split(hypotheses, references, "de")
+    for name, score in one.items():
+        assert 0 <= score.rounded().value <= 100
+        assert score.value == pytest.approx(other[name].value)
+
+
+def test_start_up_is_light() -> None:
+    heavy = "{'torch', 'mlflow', 'matplotlib', 'dvc'} & set(sys.modules)"
+    code = f"import sys, aiayn.evaluation.translation_metrics, aiayn.evaluation.references; print({heavy})"
+    printed = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout
+    assert printed == "set()\n"
