@@ -11,7 +11,13 @@ from aiayn.paper import Paper
 from aiayn.report.evidence import Evidence, Scores
 from aiayn.report.parts.departures import compare_with_paper
 from aiayn.report.parts.drawing import PALETTE, drawing
-from aiayn.report.parts.score_cell import score_cell, score_records, test_set_cell, verdict_cell
+from aiayn.report.parts.score_cell import (
+    score_cell,
+    score_records,
+    test_set_cell,
+    two_decimals,
+    verdict_cell,
+)
 from aiayn.report.parts.section import Entry, Figure, Section
 from aiayn.report.parts.tables import (
     NOT_RUN,
@@ -170,20 +176,27 @@ def _records(evidence: Evidence, entries: Mapping[str, Entry]) -> pd.DataFrame:
 def _f1_by_length(parsers: Scores) -> Iterator[Figure]:
     """F1 on the test set by class of sentence length, a line for each run; none without runs."""
     curves = {
-        run: splits["test"].lengths
+        run: splits[places.TEST].lengths
         for run, splits in parsers.items()
-        if splits and "test" in splits and splits["test"].lengths
+        if splits and places.TEST in splits and splits[places.TEST].lengths
     }
     if not curves:
         return
     names = {name for lengths in curves.values() for name in lengths}
     classes = sorted(names, key=lambda name: int(name.rstrip("+").split("-")[0]))
+    groups = pd.DataFrame(
+        {"run": run, "words": name, "sentences": group.sentences, "f1": group.f1}
+        for run, lengths in curves.items()
+        for name, group in lengths.items()
+    )
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
-        for n, (run, lengths) in enumerate(curves.items()):
-            places = [place for place, name in enumerate(classes) if name in lengths]
-            values = [lengths[classes[place]].f1 for place in places]
-            axes.plot(places, values, marker="o", markersize=4, label=run, color=PALETTE[n % 6])
+        for n, run in enumerate(curves):
+            curve = groups[groups["run"] == run].set_index("words").reindex(classes)["f1"]
+            shown = [number for number, f1 in enumerate(curve) if pd.notna(f1)]
+            axes.plot(
+                shown, curve.dropna(), marker="o", markersize=4, label=run, color=PALETTE[n % 6]
+            )
         axes.set_xticks(range(len(classes)), classes)
         axes.set_xlabel("words in the sentence")
         axes.set_ylabel("bracket F1, %")
@@ -194,9 +207,5 @@ def _f1_by_length(parsers: Scores) -> Iterator[Figure]:
         title="Parsing: F1 against sentence length",
         caption=f"F1 over the test sentences of each length, of {', '.join(curves)}.",
         svg=drawn.svg,
-        records=[
-            {"run": run, "words": name, "sentences": str(group.sentences), "f1": f"{group.f1:.2f}"}
-            for run, lengths in curves.items()
-            for name, group in lengths.items()
-        ],
+        records=groups.assign(f1=two_decimals(groups["f1"])),
     )
