@@ -1,4 +1,4 @@
-"""CTranslate2 with the weights of a model of ours."""
+"""CTranslate2 with the weights of one of our models."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from aiayn.model.transformer import Transformer
 
 
 def convert(model: Transformer, row: Model, folder: Path) -> None:
-    """Write the model as CTranslate2 reads it; pieces go by their number."""
-    to_ctranslate2.write(model, row, [str(n) for n in range(len(model.embedding))], folder)
+    """Write the model in the format of CTranslate2; a piece is named by its id."""
+    to_ctranslate2.write_model(model, row, [str(n) for n in range(len(model.embedding))], folder)
 
 
 def translate(
@@ -21,7 +21,7 @@ def translate(
 ) -> list[list[int]]:
     """Pieces of the best hypothesis for each source, each source ending in the end symbol."""
     results = translator.translate_batch(
-        [[str(piece) for piece in source[:-1]] for source in sources],  # it adds the end itself
+        [[str(piece) for piece in source[:-1]] for source in sources],  # without the end symbol
         beam_size=beam,
         length_penalty=alpha,
         max_decoding_length=longest,

@@ -176,14 +176,13 @@ def _verify(args: Namespace) -> None:
 
 
 def _export(args: Namespace) -> None:
-    from aiayn.commands.export.exported import export
+    from aiayn.commands.export.export import export
 
     done = export(config.load(), args.run, args.to)
-    trial = done.trial
-    for name, score in trial.theirs.items():
-        ours = trial.ours[name]
-        print(f"{trial.split} {name}: {score.value:.2f} by {args.to}, {ours.value:.2f} by aiayn")
-    print(f"{trial.same} of {trial.sentences} hypotheses are the same.")
+    for name, theirs in done.theirs.items():
+        ours = done.ours[name]
+        print(f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn")
+    print(f"{done.same} of {done.sentences} hypotheses are the same.")
     print(f"How to use it: {places.card(done.folder)}")
 
 

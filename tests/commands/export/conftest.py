@@ -1,22 +1,25 @@
-"""Models whose every weight is drawn, so that none can stand in the wrong place unseen."""
+"""Models with random weights everywhere, so that a misplaced one shows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
 
-from aiayn.config import Model
+from aiayn.config import Bpe, Model
+from aiayn.data.bpe.vocabulary import train_bpe
 from aiayn.model.transformer import Transformer
 
 Drawn = Callable[..., tuple[Transformer, Model]]
+SENTENCES = ["a dog sleeps in the sun .", "two men are walking .", "ein hund schläft ½ .", "x"]
 PIECES = ["<pad>", "<unk>", "<s>", "</s>", *(f"w{n}" for n in range(4, 40))]
 
 
 @pytest.fixture
 def drawn(tiny: Callable[..., Model]) -> Drawn:
-    """A model of a small row with any columns replaced; biases and norms are not their starts."""
+    """A model of a small row with any columns replaced; biases and norms are random too."""
 
     def make(pieces: int = len(PIECES), **columns: object) -> tuple[Transformer, Model]:
         torch.manual_seed(5)
@@ -31,3 +34,11 @@ def drawn(tiny: Callable[..., Model]) -> Drawn:
         return model, row
 
     return make
+
+
+@pytest.fixture
+def bpe(tmp_path: Path) -> Path:
+    text = tmp_path / "text"
+    text.write_text("".join(f"{line}\n" for line in SENTENCES[:2] * 5))
+    train_bpe([text], tmp_path / "bpe", Bpe(vocabulary=290, normalization="identity"))
+    return tmp_path / "bpe/model.model"

@@ -5,32 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import sentencepiece
 import torch
-from tests.commands.export.conftest import Drawn
+from tests.commands.export.conftest import SENTENCES, Drawn
 
-from aiayn.commands.export.heads import of_usual_width
-from aiayn.commands.export.search import EngineSearch
-from aiayn.config import Bpe as BpeSpec
-from aiayn.data.bpe.vocabulary import Bpe, train_bpe
+from aiayn.commands.export.engine import EngineSearch
+from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.tokens.special import END, PAD, START
 
 pytest.importorskip("transformers", reason="the extra transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("default")  # the library's own
-SENTENCES = ["a dog sleeps in the sun .", "two men are walking .", "ein hund schläft ½ .", "x"]
 
 
-@pytest.fixture
-def bpe(tmp_path: Path) -> Path:
-    text = tmp_path / "text"
-    text.write_text("".join(f"{line}\n" for line in SENTENCES[:2] * 5))
-    train_bpe([text], tmp_path / "bpe", BpeSpec(vocabulary=290, normalization="identity"))
-    return tmp_path / "bpe/model.model"
-
-
-@pytest.mark.parametrize(
-    "columns", [{}, {"d_k": 2, "d_v": 3}, {"N": 1, "h": 4, "d_k": 4, "d_v": 4}]
-)
+@pytest.mark.parametrize("columns", [{}, {"N": 1, "h": 4, "d_k": 4, "d_v": 4}])
 def test_logits_and_pieces_are_ours(
     drawn: Drawn, bpe: Path, tmp_path: Path, columns: dict[str, object]
 ) -> None:
@@ -38,14 +24,12 @@ def test_logits_and_pieces_are_ours(
 
     from aiayn.commands.export import to_transformers
 
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
-    pieces = [processor.id_to_piece(n) for n in range(processor.get_piece_size())]
-    model, row = drawn(pieces=len(pieces), **columns)
-    usual, wide = of_usual_width(model, row, 16)
+    pieces = Bpe(bpe).size
+    model, row = drawn(pieces=pieces, **columns)
     folder = tmp_path / "exported"
     folder.mkdir()
     search = EngineSearch(beam=2, alpha=0.7, longest=20)
-    to_transformers.write(usual, wide, pieces, bpe, search, folder)
+    to_transformers.write(model, row, bpe, search, folder)
     marian, tokenizer = (kind.from_pretrained(folder) for kind in (MarianMTModel, MarianTokenizer))
     ids = [[*line, END] for line in Bpe(bpe).encode(SENTENCES)]
     batch = tokenizer(SENTENCES, return_tensors="pt", padding=True)
@@ -53,12 +37,12 @@ def test_logits_and_pieces_are_ours(
         line[: len(own)] for line, own in zip(batch.input_ids.tolist(), ids, strict=True)
     ] == ids
     assert (batch.input_ids != PAD).sum() == batch.attention_mask.sum() == sum(map(len, ids))
-    target = torch.cat((torch.full((4, 1), START), torch.randint(4, len(pieces), (4, 8))), 1)
+    target = torch.cat((torch.full((4, 1), START), torch.randint(4, pieces, (4, 8))), 1)
     with torch.no_grad():
         expected = model(batch.input_ids, target)
         found = marian(**batch, decoder_input_ids=target).logits
         found_alone = marian.eval().generate(**batch, num_beams=1)
-    output = [n for n in range(len(pieces)) if n not in (PAD, START)]
+    output = [n for n in range(pieces) if n not in (PAD, START)]
     torch.testing.assert_close(found[..., output], expected[..., output], atol=1e-3, rtol=0)
     assert found[..., [PAD, START]].max() < -1e8
     assert marian.generation_config.num_beams == 2
@@ -66,4 +50,4 @@ def test_logits_and_pieces_are_ours(
     greedy = expected[:, 0, output].argmax(1)
     assert found_alone[:, 0].eq(START).all()
     assert [output[n] for n in greedy] == found_alone[:, 1].tolist()
-    assert len(to_transformers.translate(folder, SENTENCES)) == 4
+    assert len(to_transformers.translate(folder, SENTENCES, search)) == 4

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 from aiayn.paper import PAPER
@@ -20,7 +19,7 @@ def figure() -> Figure:
 
 
 def test_every_cell_with_a_cost_is_a_point(figure: Figure) -> None:
-    systems = pd.DataFrame(figure.records)
+    systems = figure.data
     printed = systems[systems["origin"] != "ours"]
     # table 2 prints 18 BLEU cells; ByteNet's alone has no cost
     assert len(printed) == sum(len(row.bleu) for row in PAPER.table_2.values()) - 1
@@ -36,7 +35,7 @@ def test_every_cell_with_a_cost_is_a_point(figure: Figure) -> None:
 
 
 def test_ours_stand_beside_the_papers_where_they_are_judged_and_have_a_cost(figure: Figure) -> None:
-    systems = pd.DataFrame(figure.records)
+    systems = figure.data
     ours = systems[systems["origin"] == "ours"]
     assert ours.to_numpy().tolist() == [
         ["ours", "Transformer (base model), ours", "en-de", "1e+18", "27.10"]

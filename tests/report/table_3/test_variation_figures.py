@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-import pandas as pd
 import pytest
 
 from aiayn.report.evidence import Evidence
@@ -17,7 +16,7 @@ def test_figures_place_each_row_by_what_it_varies(one_seed: Evidence) -> None:
     assert list(figures) == ["table_3_bleu", "table_3_perplexity"]
     for figure in figures.values():
         assert ET.fromstring(figure.svg).tag == "{http://www.w3.org/2000/svg}svg"
-    records = pd.DataFrame(figures["table_3_bleu"].records).set_index("origin")
+    records = figures["table_3_bleu"].data.set_index("origin")
     ours = records.loc["ours"].set_index(["varied", "row"])[["x", "bleu", "mark"]]
     assert dict(zip(ours.index, map(tuple, ours.to_numpy()), strict=True)) == {
         ("parameters", "small"): ("0.25", "30", "base"),

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from aiayn.config import Config
@@ -183,7 +182,7 @@ def test_everything_printed_and_measured_is_in_tables_and_records(
 def test_f1_by_length(load: Load, wsj: dict[str, Any], tmp_path: Path) -> None:
     (figure,) = made(load, wsj, scored(tmp_path, 91.0)).figures
     assert figure.svg.startswith("<?xml")
-    records = pd.DataFrame(figure.records)
+    records = figure.data
     assert [*records["words"]] == ["1-10", "61+"] * 2
     assert records.iloc[1].tolist() == [RUN, "61+", 2, "70.25"]
 
@@ -235,7 +234,7 @@ def test_parses_are_chosen_and_drawn(
     assert texts.count("NP") == 3  # two of the treebank, one predicted
     assert texts.count("treebank") == texts.count("predicted") == 1
     assert texts.count("She") == 2
-    assert figures[2].records[1]["bracketing"] == "(TOP (PRP He) (VBZ sings) (, ,))"
+    assert figures[2].data["bracketing"][1] == "(TOP (PRP He) (VBZ sings) (, ,))"
 
 
 def test_words_of_which_no_tag_is_known_are_drawn_alone(

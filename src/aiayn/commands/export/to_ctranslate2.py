@@ -1,4 +1,4 @@
-"""A model as CTranslate2 reads it, and sentences through it."""
+"""A model in the format of CTranslate2, and translation with it."""
 
 from __future__ import annotations
 
@@ -8,37 +8,42 @@ from typing import Any
 
 import ctranslate2
 import numpy as np
+import sentencepiece
 from ctranslate2.specs import TransformerSpec
 from torch import Tensor
 
-from aiayn.commands.export.search import NO_OUTPUT, PATIENCE, POSITIONS, EngineSearch
+from aiayn.commands.export.engine import BATCH, NEVER, POSITIONS, EngineSearch
 from aiayn.config import Model
 from aiayn.data.tokens.special import END, PAD, START, UNK
 from aiayn.model.attention import MultiHeadAttention
 from aiayn.model.layers import LAYER_NORM_EPSILON, FeedForward, Residual
 from aiayn.model.transformer import Transformer
+from aiayn.results import places
 
-BATCH = 32  # sentences at a time
+PATIENCE = 2  # with its default of 1, beam search stops too early
 
 
-def write(model: Transformer, row: Model, pieces: Sequence[str], folder: Path) -> None:
-    """Write model.bin, config.json and shared_vocabulary.json, in float32.
+def write(model: Transformer, row: Model, bpe: Path, search: EngineSearch, folder: Path) -> None:
+    """Write model.bin, config.json and shared_vocabulary.json, in float32, and the BPE model."""
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
+    pieces = [processor.id_to_piece(n) for n in range(processor.get_piece_size())]
+    write_model(model, row, pieces, folder)
+    places.bpe_model(folder).write_bytes(bpe.read_bytes())
 
-    Args:
-        row: of the model; d_k = d_v = d_model / h.
-        pieces: of the vocabulary, by their ids.
-    """
+
+def write_model(model: Transformer, row: Model, pieces: list[str], folder: Path) -> None:
+    """The same without the BPE model; pieces by their ids."""
     spec = TransformerSpec.from_config((row.N, row.N), row.h, pre_norm=False)
     sides = ((spec.encoder, model.source_positions), (spec.decoder, model.target_positions))
     for side, positions in sides:
         embeddings = side.embeddings
         embedding = embeddings[0] if isinstance(embeddings, list) else embeddings
         embedding.weight = _array(model.embedding)
-        # without them it takes all sines first, and d_model / 2 - 1 in the exponent
+        # its own sinusoids differ: all sines first, and d_model / 2 - 1 in the exponent
         side.position_encodings.encodings = _array(positions(0, POSITIONS))
     spec.decoder.projection.weight = _array(model.embedding)
     bias = np.zeros(len(pieces), np.float32)
-    bias[[PAD, START]] = NO_OUTPUT
+    bias[[PAD, START]] = NEVER
     spec.decoder.projection.bias = bias
     encoder: Any = model.encoder
     for layer, own in zip(spec.encoder.layer, encoder, strict=True):
@@ -48,8 +53,8 @@ def write(model: Transformer, row: Model, pieces: Sequence[str], folder: Path) -
         _attention(layer.self_attention, own.self_attention, own.self_attention_residual)
         _attention(layer.attention, own.cross_attention, own.cross_attention_residual)
         _feed_forward(layer.ffn, own.feed_forward, own.feed_forward_residual)
-    spec.register_source_vocabulary(list(pieces))
-    spec.register_target_vocabulary(list(pieces))
+    spec.register_source_vocabulary(pieces)
+    spec.register_target_vocabulary(pieces)
     spec.config.layer_norm_epsilon = LAYER_NORM_EPSILON
     spec.config.unk_token, spec.config.eos_token = pieces[UNK], pieces[END]
     spec.config.bos_token = spec.config.decoder_start_token = pieces[START]
@@ -59,13 +64,12 @@ def write(model: Transformer, row: Model, pieces: Sequence[str], folder: Path) -
     spec.save(str(folder))
 
 
-def translate(
-    folder: Path, sources: Sequence[Sequence[str]], search: EngineSearch
-) -> list[list[str]]:
-    """Pieces of the best hypothesis for each source, both without start and end symbols."""
+def translate(folder: Path, sentences: Sequence[str], search: EngineSearch) -> list[str]:
+    """The best hypothesis for each sentence."""
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(places.bpe_model(folder)))
     translator = ctranslate2.Translator(str(folder), compute_type="float32")
     results = translator.translate_batch(
-        [list(source) for source in sources],
+        processor.encode(list(sentences), out_type=str),
         beam_size=search.beam,
         patience=PATIENCE,
         length_penalty=search.alpha,
@@ -73,7 +77,7 @@ def translate(
         max_decoding_length=search.longest,
         max_batch_size=BATCH,
     )
-    return [result.hypotheses[0] for result in results]
+    return [processor.decode(result.hypotheses[0]) for result in results]
 
 
 def _array(weight: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -1,8 +1,8 @@
-"""A model as Hugging Face's transformers reads it (MarianMT), and sentences through it.
+"""A model in the format of Hugging Face's transformers (MarianMT), and translation with it.
 
-MarianMT's sinusoids are ours with all sines before all cosines. So every weight that reads or
-writes a vector of the model has its d_model numbers put into that order: the same function. What
-cannot be carried over is the epsilon of LayerNorm, 1e-5 there and 1e-6 here.
+MarianMT has our sinusoids with all sines before all cosines, so the d_model columns of every weight
+that reads or writes a vector of the model are put into that order, which is the same function. What
+cannot be carried over is the epsilon of LayerNorm: 1e-5 there, 1e-6 here.
 """
 
 from __future__ import annotations
@@ -11,31 +11,28 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import sentencepiece
 import torch
 from torch import Tensor
 from transformers import GenerationConfig, MarianConfig, MarianMTModel, MarianTokenizer
 
-from aiayn.commands.export.search import NO_OUTPUT, POSITIONS, EngineSearch
+from aiayn.commands.export.engine import BATCH, NEVER, POSITIONS, EngineSearch
 from aiayn.config import Model
 from aiayn.data.tokens.special import END, PAD, START, UNK
 from aiayn.model.transformer import Transformer
 
-BATCH = 32  # sentences at a time
 ATTENTIONS = {"w_q": "q_proj", "w_k": "k_proj", "w_v": "v_proj", "w_o": "out_proj"}
+NORMS = {
+    "self_attention_residual": "self_attn_layer_norm",
+    "cross_attention_residual": "encoder_attn_layer_norm",
+    "feed_forward_residual": "final_layer_norm",
+}
 
 
-def write(
-    model: Transformer, row: Model, pieces: Sequence[str], bpe: Path, search: EngineSearch,
-    folder: Path,
-) -> None:  # fmt: skip
-    """Write a model and a tokenizer that `from_pretrained` reads.
-
-    Args:
-        row: of the model: sinusoids, d_k = d_v = d_model / h.
-        pieces: of the vocabulary, by their ids.
-        bpe: sentencepiece's model.
-        search: what `generate` does unless it is told otherwise.
-    """
+def write(model: Transformer, row: Model, bpe: Path, search: EngineSearch, folder: Path) -> None:
+    """Write a model and a tokenizer for `from_pretrained`; `generate` searches as in `search`."""
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
+    pieces = [processor.id_to_piece(n) for n in range(processor.get_piece_size())]
     marian = MarianMTModel(_config(row, len(pieces)))
     positions = {k: v for k, v in marian.state_dict().items() if "embed_positions" in k}
     marian.load_state_dict({**_weights(model, row), **positions})
@@ -58,15 +55,15 @@ def write(
     tokenizer.save_pretrained(folder)
 
 
-def translate(folder: Path, sources: Sequence[str]) -> list[str]:
-    """The best hypothesis for each sentence, found as the folder's own files say how."""
+def translate(folder: Path, sentences: Sequence[str], search: EngineSearch) -> list[str]:
+    """The best hypothesis for each sentence; the search is the one that the folder has."""
     model = MarianMTModel.from_pretrained(folder).eval()
     tokenizer = MarianTokenizer.from_pretrained(folder)
-    order = sorted(range(len(sources)), key=lambda n: -len(sources[n]))
-    outputs = [""] * len(sources)
+    order = sorted(range(len(sentences)), key=lambda n: -len(sentences[n]))
+    outputs = [""] * len(sentences)
     for first in range(0, len(order), BATCH):
         numbers = order[first : first + BATCH]
-        batch = tokenizer([sources[n] for n in numbers], return_tensors="pt", padding=True)
+        batch = tokenizer([sentences[n] for n in numbers], return_tensors="pt", padding=True)
         with torch.inference_mode():
             found = model.generate(**batch)
         texts = tokenizer.batch_decode(found, skip_special_tokens=True)
@@ -99,34 +96,28 @@ def _config(row: Model, vocabulary: int) -> MarianConfig:
 
 def _weights(model: Transformer, row: Model) -> Mapping[str, Tensor]:
     """By MarianMT's names, sines before cosines."""
-    numbers = torch.arange(row.d_model)
-    order = torch.cat((numbers[0::2], numbers[1::2]))
+    columns = torch.arange(row.d_model)
+    order = torch.cat((columns[0::2], columns[1::2]))
     bias = torch.zeros(1, len(model.embedding))
-    bias[0, [PAD, START]] = NO_OUTPUT
+    bias[0, [PAD, START]] = NEVER
     embedding = model.embedding.detach()[:, order]
     names = ("model.shared", "model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
     weights = {f"{name}.weight": embedding for name in names}
     weights["final_logits_bias"] = bias
     for side in ("encoder", "decoder"):
         for name, weight in getattr(model, side).state_dict().items():
-            layer, _, place = name.partition(".")
-            weights |= {
-                f"model.{side}.layers.{layer}.{theirs}": tensor
-                for theirs, tensor in _renamed(place, weight, order).items()
-            }
+            layer, _, own_name = name.partition(".")
+            renamed = _renamed(own_name, weight, order)
+            prefix = f"model.{side}.layers.{layer}"
+            weights |= {f"{prefix}.{name}": tensor for name, tensor in renamed.items()}
     return weights
 
 
-def _renamed(place: str, weight: Tensor, order: Tensor) -> dict[str, Tensor]:
-    """A layer's weight by MarianMT's name; of an attention's, also the bias that ours lacks."""
-    module, part, kind = place.split(".")
+def _renamed(name: str, weight: Tensor, order: Tensor) -> dict[str, Tensor]:
+    """A layer's weight by MarianMT's name; of attention also the bias, which we lack."""
+    module, part, kind = name.split(".")
     if part == "norm":
-        theirs = {
-            "self_attention_residual": "self_attn_layer_norm",
-            "cross_attention_residual": "encoder_attn_layer_norm",
-            "feed_forward_residual": "final_layer_norm",
-        }[module]
-        return {f"{theirs}.{kind}": weight[order]}
+        return {f"{NORMS[module]}.{kind}": weight[order]}
     if module == "feed_forward":
         if part == "w_1":
             return {f"fc1.{kind}": weight[:, order] if kind == "weight" else weight}

@@ -31,7 +31,7 @@ def cost_figure(paper: Paper, entries: Mapping[str, Entry], costs: Mapping[str, 
         "as the paper states them; those of ours, where a run of ours can be judged, are counted, "
         f"which gives two to four times less for the same training. Source: {paper.source}.",
         svg=_draw(paper, systems),
-        records=systems.assign(
+        data=systems.assign(
             training_flops=systems["training_flops"].map("{:.3g}".format),
             bleu=two_decimals(systems["bleu"]),
         ),

@@ -61,7 +61,7 @@ def figures(
             "deviations over seeds, where there are several; the band is the base's. Rows of ours "
             "that are within the noise of the seed (undecided in table 3) are hollow.",
             svg=_draw(points, f"{label}, dev"),
-            records=points.assign(
+            data=points.assign(
                 **{
                     name: points[column].astype(float).map("{:g}".format, na_action="ignore")
                     for name, column in (("x", "x"), (measure, "y"), ("sd", "sd"))

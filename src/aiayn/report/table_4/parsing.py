@@ -207,5 +207,5 @@ def _f1_by_length(parsers: Scores) -> Iterator[Figure]:
         title="Parsing: F1 against sentence length",
         caption=f"F1 over the test sentences of each length, of {', '.join(curves)}.",
         svg=drawn.svg,
-        records=groups.assign(f1=two_decimals(groups["f1"])),
+        data=groups.assign(f1=two_decimals(groups["f1"])),
     )

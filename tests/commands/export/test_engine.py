@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from aiayn.commands.export.search import engine_alpha
+from aiayn.commands.export.engine import engine_alpha
 from aiayn.decoding.beam import length_penalty
 
 

@@ -1,8 +1,9 @@
-"""`aiayn export` over a project: what it writes, what its card tells, and how it fails."""
+"""`aiayn export` in a project: its files, its model card, its errors."""
 
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -37,6 +38,7 @@ def project(
     row = tiny()
     params["models"]["base"] = params["models"]["E_learned"] = asdict(row)
     params["models"]["E_learned"] = asdict(row) | {"positions": "learned"}
+    params["models"]["B_dk16"] = asdict(row) | {"d_k": 4}
     params["tasks"]["en-de"]["decoding"]["extra_length"] = 4
     (tmp_path / "params.yaml").write_text(
         yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
@@ -102,13 +104,16 @@ def test_what_cannot_be_exported_is_one_line(
 ) -> None:
     to = ("--to", "transformers")
     assert "parsing.parser does not translate" in fails(capsys, "parsing.parser", *to)
-    assert "learned its positions" in fails(capsys, "en-de.E_learned", *to)
+    assert "has learned positions" in fails(capsys, "en-de.E_learned", *to)
     for engine in ("ctranslate2", "transformers"):
         said = fails(capsys, "en-de.R_r4", "--to", engine)
         assert "en-de.R_r4 attends within a neighbourhood of 4 positions" in said
+        said = fails(capsys, "en-de.B_dk16", "--to", engine)
+        assert "en-de.B_dk16 has heads of d_k 4 and d_v 8" in said
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert "pip install -e '.[transformers]'" in fails(capsys, RUN, *to)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setitem(sys.modules, "aiayn.commands.export.to_transformers", sys)
     hypotheses = project / f"outputs/{RUN}/test.hypotheses"
     hypotheses.write_text("Ein Hund.\n")
     assert "has 1 lines and data/text/en-de/test.target has 3. Decode again" in fails(
