@@ -4,7 +4,7 @@ differ from the base's by more than the choice of the seed explains.
 A row is judged by `significance.contrast`: one of a single seed by the spread of the base's seeds,
 one of several by Welch's t. The paper's "nearly identical" is a claim of equality and is tested as
 one. Perplexity is judged by its logarithm, the loss. p-values are corrected over all tests of the
-table (Holm), and over the looks at them.
+table (Holm), and over the interim looks at them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from aiayn.config import Config
+from aiayn.config import Run, Variations
 from aiayn.errors import ScoreError
 from aiayn.evaluation.contrasts import DECIMALS, SCALES, Question, Samples, between_models, decided
 from aiayn.evaluation.findings import bleu_by_way, judge_findings, over_seeds
@@ -34,7 +34,9 @@ from aiayn.results.seeds import by_seed, spread
 SPLIT = "dev"  # section 6.2
 
 
-def compare_variations(config: Config, root: Path = Path()) -> Comparison:
+def compare_variations(
+    variations: Variations, runs: Mapping[str, Run], root: Path = Path()
+) -> Comparison:
     """Every model that learned `variations.task`, over its seeds.
 
     For the test over sentences, each run is paired with the base's run of the same seed, or with
@@ -44,9 +46,10 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
         ScoreError: the base has no run, or hypotheses are missing or damaged.
         DataError: a history or the manifest is.
     """
-    task, base = config.variations.task, config.variations.base
-    runs = {name: run for name, run in config.runs.items() if run.task == task}
-    models = {model: names for (_, model), names in by_seed(runs).items()}
+    task, base, looks = variations.task, variations.base, variations.looks
+    ways = bleu_by_way(runs, root)
+    of_task = {name: run for name, run in runs.items() if run.task == task}
+    models = {model: names for (_, model), names in by_seed(of_task).items()}
     if base not in models:
         raise ScoreError(
             f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
@@ -55,10 +58,10 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
     references = read_references(root / places.text(task), SPLIT)
     hypotheses = {
         name: read_hypotheses(places.hypotheses(root / places.outputs(name), SPLIT), references)
-        for name in runs
+        for name in of_task
     }
     signature, scored = paired_by_seed(
-        runs, models[base], hypotheses, references.sentences, references.form
+        of_task, models[base], hypotheses, references.sentences, references.form
     )
     seeds = {
         model: {
@@ -79,8 +82,7 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
         }
         for measure in ("bleu", "perplexity")
     }
-    looks = config.variations.looks
-    measures, ways = judge(samples, base, looks), bleu_by_way(config, root)
+    measures = judge(samples, base, looks)
     return Comparison(
         task=task,
         base=base,
@@ -96,7 +98,7 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             for model in models
         },
         ways=ways,
-        findings=judge_findings(samples, base, over_seeds(config, ways), looks),
+        findings=judge_findings(samples, base, over_seeds(runs, ways), looks),
     )
 
 
