@@ -20,7 +20,7 @@ def section(evidence: Evidence) -> Section:
     """A figure for each translation task of which a leading run has outputs."""
     config = evidence.config
     figures = []
-    for test_set in read_test_sets(config, evidence.root):
+    for test_set in read_test_sets(evidence):
         runs = [run for run in leading_runs(config, test_set.task) if run in test_set.hypotheses]
         if runs:
             figures.append(bleu_by_length(test_set, runs))
