@@ -31,8 +31,6 @@ def section(evidence: Evidence) -> Section:
         lead="Corpus BLEU of test sentences of like length: by sacreBLEU’s defaults, and over the "
         "words as they stand where lower-cased words were learned. Parts are about equally large, "
         "so that each BLEU is about equally sure.",
-        tables=(),
-        records=(),
         figures=tuple(figures),
     )
 
