@@ -21,7 +21,7 @@ def section() -> Section:
     entry = Entry(what="w", paper="65", ours=FOUND, verdict=Verdict.DIFFERS)
     unjudged = Entry(what="w", paper="65", ours=None, verdict=Verdict.NOT_RUN)
     return Section(
-        key="k", title="T", subtitle="s", lead="l", tables=(table,), records=(),
+        key="k", title="T", subtitle="s", lead="l", tables=(table,),
         entries=(entry, unjudged),
     )  # fmt: skip
 
