@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 
-from aiayn.config import Config
+from aiayn.config import Run
 from aiayn.evaluation.contrasts import (
     DECIMALS,
     Question,
@@ -22,16 +22,17 @@ from aiayn.evaluation.translation_metrics import text_bleu
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.results import places
 from aiayn.results.comparison import Finding, Verdict, Ways
+from aiayn.results.seeds import by_seed
 
 
-def bleu_by_way(config: Config, root: Path = Path()) -> dict[str, Ways]:
+def bleu_by_way(runs: Mapping[str, Run], root: Path = Path()) -> dict[str, Ways]:
     """BLEU of dev by way of decoding, of every run that has left all of these hypotheses.
 
     Raises:
         DataError, ScoreError: references or hypotheses are missing or damaged.
     """
     found: dict[str, Ways] = {}
-    for name, run in config.runs.items():
+    for name, run in runs.items():
         folder = root / places.outputs(name)
         paths = {way: places.dev_hypotheses(folder, way) for way in places.WAYS}
         if not all(path.exists() for path in paths.values()):
@@ -47,13 +48,10 @@ def bleu_by_way(config: Config, root: Path = Path()) -> dict[str, Ways]:
     return found
 
 
-def over_seeds(config: Config, ways: Mapping[str, Ways]) -> list[list[Ways]]:
-    """Of each model of a task, that of its runs by seed; of two that do the same, the first."""
-    found: dict[tuple[str, str], dict[int, Ways]] = {}
-    for name, bleu in ways.items():
-        run = config.run(name)
-        found.setdefault((run.task, run.model), {}).setdefault(run.seed, bleu)
-    return [list(seeds.values()) for seeds in found.values()]
+def over_seeds(runs: Mapping[str, Run], ways: Mapping[str, Ways]) -> list[list[Ways]]:
+    """Of each model of a task, that of its runs by seed."""
+    groups = by_seed({name: runs[name] for name in ways}).values()
+    return [[ways[name] for name in names.values()] for names in groups]
 
 
 def judge_findings(
@@ -115,7 +113,7 @@ def _gains(weights: Mapping[str, float], ways: Sequence[Sequence[Ways]]) -> list
         for seeds in ways
     ]
     compared = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
-    return [round(gain, DECIMALS) for gain in compared]  # or equal ones would part by rounding
+    return [round(gain, DECIMALS) for gain in compared]  # or equal ones would differ by rounding
 
 
 def _is_run(

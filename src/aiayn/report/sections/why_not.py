@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from typing import NamedTuple
 
 import pandas as pd
@@ -167,7 +166,7 @@ def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
 
 def _changed(base: Model, model: Model) -> list[str]:
     """Columns of table 3 in which two models differ, without those that follow from another."""
-    columns = (name for name in asdict(base) if getattr(base, name) != getattr(model, name))
+    columns = (name for name, _ in base if getattr(base, name) != getattr(model, name))
     changed = [name for name in columns if name not in WITHOUT_EFFECT]
     leading = [name for name in changed if name not in DERIVED]
     return leading or changed

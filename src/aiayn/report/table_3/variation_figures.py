@@ -133,8 +133,7 @@ def _our_rows(
 
 def _columns(model: Model) -> dict[str, Any]:
     """Its columns of table 3."""
-    held = vars(model).items()
-    return {name: value for name, value in held if name not in ("average", "checkpoint_steps")}
+    return dict(model.replace(average=1, checkpoint_steps=1))
 
 
 def _millions(cost: ModelCost | None) -> float | None:
