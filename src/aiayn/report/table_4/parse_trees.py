@@ -134,20 +134,20 @@ def _draw(axes: Axes, tree: Tree, levels: int, marked: Counter[Bracket]) -> None
     axes.set_ylim(-1.4, levels + 0.5)
     words = [(left + right) / 2 for left, right in pairwise([0.0, *accumulate(_widths(tree))])]
     nodes = [Bracket(TOP, 0, len(tree.words)), *tree.brackets]
-    places: list[tuple[float, float]] = [
+    points: list[tuple[float, float]] = [
         ((words[node.start] + words[node.end - 1]) / 2, level)
         for node, level in zip(nodes, _levels(tree), strict=True)
     ]
-    for node, (x, y) in zip(nodes, places, strict=True):
+    for node, (x, y) in zip(nodes, points, strict=True):
         if is_marked := marked[node] > 0:
             marked[node] -= 1
             axes.plot([x - 1, x + 1], [y - 0.24] * 2, color=PALETTE[1], lw=0.8)
         _write(axes, x, y, node.label, PALETTE[1] if is_marked else INK)
     of_brackets, of_words = _parents(tree)
-    for parent, place in zip(of_brackets, places[1:], strict=True):
-        _connect(axes, places[parent], place)
+    for parent, point in zip(of_brackets, points[1:], strict=True):
+        _connect(axes, points[parent], point)
     for x, word, tag, parent in zip(words, tree.words, tree.tags, of_words, strict=True):
-        _connect(axes, places[parent], (x, 0))
+        _connect(axes, points[parent], (x, 0))
         for text, y in zip((word,) if tag == DUMMY else (tag, word), (0, -0.9), strict=False):
             _write(axes, x, y, text)
 
