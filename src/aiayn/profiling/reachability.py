@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from aiayn.errors import ProfileError
+from aiayn.profiling.layer_types import LayerType, Path, Sizes
 
 
 def dependence(layer: Callable[[Tensor], Tensor], n: int, d: int) -> Tensor:
@@ -31,6 +32,15 @@ def dependence(layer: Callable[[Tensor], Tensor], n: int, d: int) -> Tensor:
     chosen = (layer(x_NND).diagonal(dim1=0, dim2=1).mT * weights_D).sum()
     (gradient_NND,) = torch.autograd.grad(chosen, x_NND)
     return gradient_NND.ne(0).any(dim=-1)
+
+
+def relations(kind: LayerType, path: Path, sizes: Sizes) -> Callable[[int], Tensor]:
+    """By the layer's height in the stack, from 0: which outputs depend on which inputs."""
+    layer_at = path.layer_at
+    if layer_at is None:
+        relation = dependence(kind.build(sizes).double(), sizes.n, sizes.d)
+        return lambda _: relation
+    return lambda height: dependence(layer_at(sizes, height).double(), sizes.n, sizes.d)
 
 
 def path_length(layer_at: Callable[[int], Tensor], n: int) -> int:

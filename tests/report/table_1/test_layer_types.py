@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from aiayn.profiling.layer_types import PATHS
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell, latex, markdown
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_1.layer_figures import wall_time
 from aiayn.report.table_1.layer_types import formula, section
-from aiayn.report.table_1.path_lengths import EXACT_PATHS
 from aiayn.results.circumstances import LayerTimes, ProfileCircumstances
 from aiayn.results.profiles import LayersProfile, read_layers
 
@@ -134,7 +134,7 @@ def test_a_path_is_judged_by_the_layer_not_by_how_it_grows(
     ],
 )
 def test_layers_are_counted_from_the_definition(kind: str, n: int, size: int, layers: int) -> None:
-    assert EXACT_PATHS[kind].layers(n, size) == layers
+    assert PATHS[kind].layers(n, size) == layers
 
 
 @pytest.mark.usefixtures("undrawn")

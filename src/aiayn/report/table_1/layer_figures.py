@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from aiayn.profiling.layer_types import LAYER_TYPES, ROWS
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure
 from aiayn.results.circumstances import ProfileCircumstances
@@ -15,18 +16,6 @@ from aiayn.results.profiles import Counted, LayersProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-NAMES = {
-    "self_attention": "Self-attention",
-    "recurrent": "Recurrent",
-    "convolutional": "Convolutional",
-    "restricted": "Self-attention (restricted)",
-    "lstm": "LSTM",
-    "gru": "GRU",
-    "dilated": "Convolutional, dilated",
-    "separable": "Separable convolution",
-}
-ROWS = ("self_attention", "recurrent", "convolutional", "restricted")
 
 Line = tuple[str, Sequence[float], Sequence[float]]
 Records = list[Mapping[str, str]]
@@ -105,10 +94,10 @@ def _log_log(
         axes.set_xscale("log")
         axes.set_yscale("log")
         for name, x, y in lines:
-            place = list(NAMES).index(name)  # a layer looks the same in every figure
+            place = list(LAYER_TYPES).index(name)  # a layer looks the same in every figure
             dash = DASHES[place % len(DASHES)]
             colour = PALETTE[place % len(PALETTE)]
-            axes.plot(x, y, label=NAMES[name], color=colour, linestyle=dash, marker=".")
+            axes.plot(x, y, label=LAYER_TYPES[name].name, color=colour, linestyle=dash, marker=".")
             axes.set_xticks(x)
         if upright is not None:
             axes.axvline(upright, color=INK, linewidth=0.8, alpha=0.6)
@@ -150,7 +139,7 @@ def _reachability(profile: LayersProfile) -> Figure:
             for axes, depth in zip(row, depths, strict=True):
                 reached = [[int(mark) for mark in line] for line in maps[depth]]
                 _map(axes, reached)
-                axes.set_title(f"{NAMES[name]}, {depth}", fontsize=8)
+                axes.set_title(f"{LAYER_TYPES[name].name}, {depth}", fontsize=8)
                 records += [
                     {"layer": name, "layers": str(depth), "output": str(i), "inputs": line}
                     for i, line in enumerate(maps[depth], start=1)

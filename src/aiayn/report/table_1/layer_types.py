@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from aiayn.paper import LayerRow, Paper
+from aiayn.profiling.layer_types import LAYER_TYPES, ROWS
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import DIGITS, MINUS, SUPERSCRIPTS, Cell, Row, Table
 from aiayn.report.parts.verdict import Verdict
-from aiayn.report.table_1.layer_figures import NAMES, ROWS, table_1_figures
+from aiayn.report.table_1.layer_figures import table_1_figures
 from aiayn.report.table_1.layer_lines import COLUMNS, layer_records
 from aiayn.report.table_1.path_lengths import PATHS_RULE, as_counted, kind_of, path_cell, paths
 from aiayn.results.profiles import Chain, Fitted, LayersProfile
@@ -185,7 +186,7 @@ def _exponents(profile: LayersProfile) -> Table:
             rows.append(
                 Row(
                     (
-                        Cell(NAMES[name]),
+                        Cell(LAYER_TYPES[name].name),
                         Cell(size),
                         Cell(str(counts.paper[size])),
                         _fit_cell(exponent.term),
@@ -239,7 +240,9 @@ def _counts(profile: LayersProfile) -> Table:
                     )
                     for n in lengths
                 ]
-                rows.append(Row((Cell(NAMES[name]), Cell(f"{d:,}"), Cell(title), *cells)))
+                rows.append(
+                    Row((Cell(LAYER_TYPES[name].name), Cell(f"{d:,}"), Cell(title), *cells))
+                )
     return Table(
         "FLOPs of one layer, forward, one sentence of n positions",
         ("Layer type", "d", "Counted", *(f"n = {n:,}" for n in lengths)),
@@ -255,7 +258,10 @@ def _counts(profile: LayersProfile) -> Table:
 
 
 def _chains(profile: LayersProfile) -> Table:
-    rows = (Row((Cell(NAMES[name]), _chain_cell(chain))) for name, chain in profile.chains.items())
+    rows = (
+        Row((Cell(LAYER_TYPES[name].name), _chain_cell(chain)))
+        for name, chain in profile.chains.items()
+    )
     return Table(
         "Sequential operations, measured",
         ("Layer type", "Longest chain"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
+from aiayn.profiling.layer_types import LAYER_TYPES, PATHS
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table
 from aiayn.report.parts.verdict import Verdict
-from aiayn.report.table_1.layer_figures import NAMES
 from aiayn.results.profiles import LayersProfile, PathPoint
 
 PATHS_RULE = (
@@ -20,30 +19,9 @@ PATHS_RULE = (
 )
 
 
-@dataclass(frozen=True)
-class ExactPath:
-    """How many layers join the ends of n positions: in words, and from n and the kernel or
-    neighbourhood.
-
-    The reaches of so many layers add up to a distance of n - 1.
-    """
-
-    text: str
-    layers: Callable[[int, int], int]
-
-
-EXACT_PATHS = {
-    "self_attention": ExactPath("1", lambda n, _: 1),
-    "recurrent": ExactPath("n", lambda n, _: n),
-    "convolutional": ExactPath("⌈(n − 1) / ⌊k / 2⌋⌉", lambda n, k: -(-(n - 1) // (k // 2))),
-    "dilated": ExactPath("⌈log_k n⌉", lambda n, k: _digits(n - 1, k)),
-    "restricted": ExactPath("⌈(n − 1) / ⌊r / 2⌋⌉", lambda n, r: -(-(n - 1) // (r // 2))),
-}
-
-
 def kind_of(row: str) -> str:
-    """The stack that is measured for a row of table 1: its log_k n is that of dilated kernels."""
-    return {"convolutional": "dilated"}.get(row, row)
+    """The layer type whose stack is measured for a row of table 1."""
+    return LAYER_TYPES[row].path_from or row
 
 
 def as_counted(kind: str, points: Iterable[PathPoint]) -> bool:
@@ -54,8 +32,8 @@ def as_counted(kind: str, points: Iterable[PathPoint]) -> bool:
 def path_cell(kind: str, points: Iterable[PathPoint]) -> Cell:
     """The exact count if it is what was measured; else that it is not."""
     if as_counted(kind, points):
-        return Cell(EXACT_PATHS[kind].text)
-    return Cell("another number", detail=f"than {EXACT_PATHS[kind].text}")
+        return Cell(PATHS[kind].formula)
+    return Cell("another number", detail=f"than {PATHS[kind].formula}")
 
 
 def paths(profile: LayersProfile) -> Table:
@@ -68,10 +46,10 @@ def paths(profile: LayersProfile) -> Table:
             rows.append(
                 Row(
                     (
-                        Cell(NAMES[kind]),
+                        Cell(LAYER_TYPES[kind].name),
                         Cell(str(point.n)),
                         Cell(EMPTY if point.size is None else str(point.size)),
-                        Cell(EXACT_PATHS[kind].text),
+                        Cell(PATHS[kind].formula),
                         Cell(str(_count(kind, point))),
                         Cell(str(point.layers), sources=(f"{point.source}.layers",)),
                         Cell(verdict.value, tone=verdict.name.lower()),
@@ -89,13 +67,4 @@ def paths(profile: LayersProfile) -> Table:
 
 
 def _count(kind: str, point: PathPoint) -> int:
-    return EXACT_PATHS[kind].layers(point.n, point.size or 0)
-
-
-def _digits(number: int, base: int) -> int:
-    """How many digits a whole number has, without the rounding of logarithms."""
-    digits = 1
-    while number >= base:
-        number //= base
-        digits += 1
-    return digits
+    return PATHS[kind].layers(point.n, point.size or 0)
