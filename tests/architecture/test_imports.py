@@ -89,20 +89,6 @@ def file_of(name: str) -> Path | None:
     return next((file for file in found if file.is_file()), None)
 
 
-@cache
-def reached(start: Path) -> frozenset[Path]:
-    """A file and all modules of aiayn that it imports, directly or indirectly."""
-    seen: set[Path] = set()
-    waiting = [start]
-    while waiting:
-        path = waiting.pop()
-        if path not in seen:
-            seen.add(path)
-            names = (name for name in imports(path) if name.startswith("aiayn."))
-            waiting += [file for name in names if (file := file_of(name))]
-    return frozenset(seen)
-
-
 @pytest.mark.parametrize("name", sorted(packages()))
 def test_imports_point_one_way(name: str) -> None:
     allowed = EXCEPTIONS.get(name)
