@@ -38,7 +38,8 @@ class Path:
         layers: the same, from n and the size below (0 if there is none).
         exponents: the paper's, of the powers by which it grows; keys as in GROWS_WITH.
         size: what it depends on besides n.
-        layer_at: the layer at a height in the stack, from 0; None if all are alike.
+        layer_at: the layer at a height in the stack, from 0; None for the layer type itself.
+        alike_from: the height from which all layers of the stack are alike.
     """
 
     formula: str
@@ -46,6 +47,7 @@ class Path:
     exponents: Mapping[str, int]
     size: Literal["k", "r"] | None = None
     layer_at: Callable[[Sizes, int], nn.Module] | None = None
+    alike_from: float = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +126,7 @@ LAYER_TYPES: Mapping[str, LayerType] = {
             layers=lambda n, _: n,
             exponents={"n": 1},
             layer_at=lambda s, height: _modules().RecurrenceStep(s.d, reads=height == 0),
+            alike_from=1,
         ),
     ),
     "convolutional": LayerType(
@@ -180,6 +183,7 @@ LAYER_TYPES: Mapping[str, LayerType] = {
             size="k",
             # dilations 1, k, k^2, ..., from the bottom (section 4)
             layer_at=lambda s, height: _modules().DilatedConvolution(s.d, s.k, s.k**height),
+            alike_from=math.inf,
         ),
     ),
     "separable": LayerType(

@@ -7,6 +7,7 @@ by the chain rule, as a product of such relations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import count
 
 import torch
@@ -36,11 +37,13 @@ def dependence(layer: Callable[[Tensor], Tensor], n: int, d: int) -> Tensor:
 
 def relations(kind: LayerType, path: Path, sizes: Sizes) -> Callable[[int], Tensor]:
     """By the layer's height in the stack, from 0: which outputs depend on which inputs."""
-    layer_at = path.layer_at
-    if layer_at is None:
-        relation = dependence(kind.build(sizes).double(), sizes.n, sizes.d)
-        return lambda _: relation
-    return lambda height: dependence(layer_at(sizes, height).double(), sizes.n, sizes.d)
+
+    @cache
+    def relation(height: float) -> Tensor:
+        layer = path.layer_at(sizes, int(height)) if path.layer_at else kind.build(sizes)
+        return dependence(layer.double(), sizes.n, sizes.d)
+
+    return lambda height: relation(min(height, path.alike_from))
 
 
 def path_length(layer_at: Callable[[int], Tensor], n: int) -> int:
