@@ -19,6 +19,7 @@ STAGES = sorted(path.stem for path in (ROOT / "pipeline").glob("*.py"))
 PACKAGES = (
     "errors",
     "typed",
+    "validation",
     "files",
     "config",
     "results",
@@ -36,9 +37,9 @@ PACKAGES = (
     "tracking",
     "commands",
 )
-BASE = {"errors", "typed", "config", "files", "results"}
+BASE = {"errors", "typed", "validation", "config", "files", "results"}
 EXCEPTIONS = {
-    "results": {"errors", "typed", "files", "config"},
+    "results": {"errors", "typed", "validation", "files", "config"},
     "paper": {"config"},
     "launcher": {"errors", "config"},
     "model": BASE,

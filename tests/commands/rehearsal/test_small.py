@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,14 +25,14 @@ def test_what_stays_true(scale: str, tmp_path: Path) -> None:
         if task.decoding is None or made.decoding is None:
             assert task.decoding is made.decoding
         else:
-            assert replace(task.decoding, extra_length=made.decoding.extra_length) == made.decoding
+            assert task.decoding.replace(extra_length=made.decoding.extra_length) == made.decoding
         assert (made.text.form, made.text.cleaning) == (task.text.form, task.text.cleaning)
         assert made.text.splits == task.text.splits
     assert small.tested == whole.tested
     for name in small.runs:
         row, true = small.model_of(name), whole.model_of(name)
         kept = {field: getattr(true, field) for field in ("h", "P_drop", "eps_ls", "positions")}
-        assert replace(row, **kept) == row
+        assert row.replace(**kept) == row
         assert row.steps == STEPS
     recipe, true_recipe = small.training, whole.training
     assert recipe.micro_batches == true_recipe.micro_batches

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
@@ -48,7 +48,7 @@ def demands(params: Config) -> list[RunDemand]:
         model, vocabulary = params.model_of(name), params.task(run.task).bpe.vocabulary
         labels = len(params.task(run.task).text.labels or ())
         # rows that are trained differently are built alike
-        shape = replace(model, P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
+        shape = model.replace(P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
         if (shape, vocabulary, labels) not in sizes:
             built = on_meta(shape, vocabulary, params.training.max_length, labels)
             sizes[shape, vocabulary, labels] = sum(p.numel() for p in built.parameters())

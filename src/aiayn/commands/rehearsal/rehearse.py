@@ -61,7 +61,7 @@ def _true_run(params: Config) -> tuple[list[str], list[str]]:
     runs = demands.demands(params)
     measured = runs[0].run
     try:
-        device = open_device(**vars(params.machine), d_model=params.model_of(measured).d_model)
+        device = open_device(**dict(params.machine), d_model=params.model_of(measured).d_model)
     except TrainingError as error:
         return [], [*lacks, str(error)]
     largest = max(runs, key=lambda run: run.parameters)
