@@ -45,7 +45,7 @@ EXCEPTIONS = {
     "model": BASE,
     "evaluation": BASE | {"data", "paper"},
     "report": BASE | {"data", "paper", "evaluation", "profiling"},
-    "tracking": BASE | {"paper", "evaluation"},
+    "tracking": BASE | {"paper", "evaluation", "trained_run"},
     "profiling": BASE | {"paper", "model"},
     "trained_run": BASE | {"data", "model", "decoding", "illustrations"},
 }
@@ -111,6 +111,7 @@ def test_no_torch() -> None:
         ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
         for package in ("results", "evaluation", "report", "data/corpora", "tracking")
         for path in files(package)
+        if path.name != "pyfunc_model.py"  # imported by MLflow alone, to translate
     ]
     code = f"import sys, importlib; [*map(importlib.import_module, {names})]; print(*sys.modules)"
     printed = subprocess.run(

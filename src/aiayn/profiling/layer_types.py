@@ -7,7 +7,7 @@ Torch is imported when a layer is built, not before: the report reads names and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
@@ -48,6 +48,14 @@ class Path:
     size: Literal["k", "r"] | None = None
     layer_at: Callable[[Sizes, int], nn.Module] | None = None
     alike_from: float = 0
+
+    def count(self, point: PathPoint) -> int:
+        """The exact number of layers at a measured point's sizes."""
+        return self.layers(point.n, point.size or 0)
+
+    def matches(self, points: Iterable[PathPoint]) -> bool:
+        """Whether every measured number of layers is the exact one."""
+        return all(point.layers == self.count(point) for point in points)
 
 
 @dataclass(frozen=True, kw_only=True)

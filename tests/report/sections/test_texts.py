@@ -73,10 +73,9 @@ def test_what_is_held_out_says_how_much_of_it_was_seen(evidence: Evidence) -> No
 
 
 def test_its_records_add_up(evidence: Evidence) -> None:
-    records = section(evidence).records
-    crawl = [line for line in records if line["corpus"] == "crawl"]
-    assert {line["pairs"] for line in crawl} == {"1000"}
-    assert sum(int(line["dropped"]) for line in crawl) == 1000 - int(crawl[0]["kept"])
+    crawl = section(evidence).records.set_index("corpus").loc[["crawl"]]
+    assert set(crawl["pairs"]) == {1000}
+    assert crawl["dropped"].sum() == 1000 - crawl["kept"].iloc[0]
 
 
 def test_before_any_text_is_there_it_has_no_tables(evidence: Evidence) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from aiayn.errors import ConfigError
-from aiayn.report.beyond import beyond
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings import statements
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import csv_text, latex, markdown
 from aiayn.report.sections import (
+    beyond_paper,
     by_length,
     costs,
     learning_curves,
@@ -18,24 +18,24 @@ from aiayn.report.sections import (
     texts,
     why_not,
 )
-from aiayn.report.table_1 import layer_types
-from aiayn.report.table_2 import translation
-from aiayn.report.table_3 import variations
+from aiayn.report.table_1 import layer_table
+from aiayn.report.table_2 import bleu_table
+from aiayn.report.table_3 import variation_table
 from aiayn.report.table_4 import parsing
 from aiayn.validation import nearest
 
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "findings": statements.section,
-    "table_1": layer_types.section,
-    "table_2": translation.section,
-    "table_3": variations.section,
+    "table_1": layer_table.section,
+    "table_2": bleu_table.section,
+    "table_3": variation_table.section,
     "table_4": parsing.section,
     "costs": costs.section,
     "text": texts.section,
     "training": learning_curves.section,
     "model": model_figures.section,
     "length": by_length.section,
-    "beyond": beyond.section,
+    "beyond": beyond_paper.section,
     "why_not": why_not.section,
 }
 
@@ -58,5 +58,5 @@ def files(section: Section) -> dict[str, str]:
         }
     for figure in section.figures:
         texts[f"figures/{figure.name}.svg"] = figure.svg
-        texts[f"figures/{figure.name}.csv"] = figure.data.to_csv(index=False, lineterminator="\n")
+        texts[f"figures/{figure.name}.csv"] = csv_text(figure.data)
     return texts
