@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ def parameters(load: Load, wmt14: dict[str, Any]) -> Config:
 @pytest.fixture
 def scores(manifests: Manifests) -> RunScores:
     test = TestSet.of(manifests["en-de"].splits["test"])
-    scored = SplitScores(test_set=test, scores={})
+    scored = SplitScores.of(test_set=test, scores={})
     return RunScores(run=RUN, task="en-de", model="base", splits={"test": scored})
 
 
@@ -69,7 +68,7 @@ def test_what_belongs_is_accepted(
 def test_another_runs_scores(
     parameters: Config, scores: RunScores, manifests: Manifests, change: dict[str, str], said: str
 ) -> None:
-    other = replace(scores, **change)  # type: ignore[arg-type]
+    other = scores.replace(**change)
     complaint = refused(ScoreError, lambda: check_scores(parameters, RUN, other, manifests))
     assert said in complaint
     assert complaint.startswith("scores/en-de.base.json: ")
@@ -81,10 +80,8 @@ def test_scores_of_another_scale(
 ) -> None:
     """Both scales have a run en-de.base of a task en-de and a model base."""
     test = scores.splits["test"]
-    demo = replace(
-        test.test_set, corpora={"demo-test": test.test_set.corpora["newstest2014-de-en"]}
-    )
-    other = replace(scores, splits={"test": replace(test, test_set=demo)})
+    demo = test.test_set.replace(corpora={"demo-test": test.test_set.corpora["newstest2014-de-en"]})
+    other = scores.replace(splits={"test": test.replace(test_set=demo)})
     complaint = refused(ScoreError, lambda: check_scores(parameters, RUN, other, {}))
     assert "corpora of test demo-test, but newstest2014-de-en" in complaint
 
@@ -94,8 +91,8 @@ def test_scores_of_other_sentences_under_the_same_names(
 ) -> None:
     test = scores.splits["test"]
     digests = dict(test.test_set.sha256) | {"target": "0" * 64}
-    other = replace(
-        scores, splits={"test": replace(test, test_set=replace(test.test_set, sha256=digests))}
+    other = scores.replace(
+        splits={"test": test.replace(test_set=test.test_set.replace(sha256=digests))}
     )
     complaint = refused(ScoreError, lambda: check_scores(parameters, RUN, other, manifests))
     assert "test is not the text of data/text/en-de" in complaint
@@ -114,7 +111,7 @@ def test_a_curve_of_another_length(parameters: Config) -> None:
 
 
 def test_text_of_other_corpora(parameters: Config, manifests: Manifests) -> None:
-    french = replace(manifests["en-fr"], task="en-de")
+    french = manifests["en-fr"].replace(task="en-de")
     complaint = refused(DataError, lambda: check_manifest(parameters, "en-de", french))
     assert complaint.startswith("data/text/en-de/manifest.json: ")
     refused(DataError, lambda: check_manifest(parameters, "en-de", manifests["en-fr"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +11,8 @@ from pydantic import ValidationError
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
-from aiayn.results.csv_files import csv_text, read_csv
-from aiayn.validation import StrictModel, message
+from aiayn.results.json_files import read_bytes
+from aiayn.validation import StrictModel, message, nearest
 
 FORMAT = 1
 
@@ -70,7 +72,11 @@ class History:
 
 def content(history: History) -> str:
     """As the file has it."""
-    return csv_text(COLUMNS, map(dict, history.lines))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(dict, history.lines))  # None becomes an empty cell
+    return text.getvalue()
 
 
 def write(path: Path, history: History) -> None:
@@ -84,8 +90,22 @@ def read(path: Path) -> History:
     Raises:
         DataError: the file is missing, a column is missing or unknown, or a cell is no number.
     """
-    rows = read_csv(path, COLUMNS, _file_error)
-    return History(tuple(_line(row, number, path) for number, row in enumerate(rows, start=2)))
+    try:
+        text = read_bytes(path, _file_error).decode()
+        # the reader needs line ends as they are in the file
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (ValueError, csv.Error) as error:
+        raise _file_error(path, f"not CSV ({error}).") from error
+    head = rows[0] if rows else []
+    for column in head:
+        if column not in COLUMNS:
+            raise _file_error(path, f"{column!r} is not a column.{nearest(column, COLUMNS)}")
+    for column in COLUMNS:
+        if head.count(column) != 1:
+            raise _file_error(path, f"the column {column} is missing, or there twice.")
+    return History(
+        tuple(_line(head, cells, number, path) for number, cells in enumerate(rows[1:], start=2))
+    )
 
 
 def last_perplexity(history: History, path: Path) -> float:
@@ -100,10 +120,14 @@ def last_perplexity(history: History, path: Path) -> float:
     return perplexity
 
 
-def _line(row: dict[str, str], number: int, path: Path) -> Line:
-    cells = {column: text for column, text in row.items() if text or column not in OPTIONAL}
+def _line(head: list[str], cells: list[str], number: int, path: Path) -> Line:
+    if len(cells) != len(head):
+        raise _file_error(path, f"line {number} has {len(cells)} cells, not {len(head)}.")
+    row = zip(head, cells, strict=True)
     try:
-        return Line.model_validate_strings(cells)
+        return Line.model_validate_strings(
+            {column: text for column, text in row if text or column not in OPTIONAL}, strict=False
+        )
     except ValidationError as error:
         raise _file_error(path, f"line {number}: {message(error)}") from error
 

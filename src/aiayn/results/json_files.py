@@ -1,4 +1,4 @@
-"""JSON files that hold one record each, read without tolerance; a field that is None is left out."""
+"""JSON files of one record each, read without tolerance. A field that is None is left out."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def copied(value: float, split: str) -> SplitScores:
     score = Score(
         value=value, low=value - 1, high=value + 1, signature="x", source=f"f:{split}.accuracy"
     )
-    return SplitScores(test_set=held, scores={"accuracy": score})
+    return SplitScores.of(test_set=held, scores={"accuracy": score})
 
 
 def lay(root: Path, outputs: dict[str, list[str]]) -> None:

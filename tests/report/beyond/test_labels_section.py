@@ -49,7 +49,7 @@ def scored(accuracy: float, fold: int) -> dict[str, SplitScores]:
         "calibration_error": 5.0,
     }  # fmt: skip
     return {
-        "test": SplitScores(
+        "test": SplitScores.of(
             test_set=TestSet(corpora={f"polarity-fold-{fold}": {}}, pairs=4, sha256={}),  # type: ignore[dict-item]
             scores={name: Score(value=value, signature="x") for name, value in values.items()},
             confusion={

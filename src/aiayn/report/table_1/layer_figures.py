@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -44,7 +43,7 @@ def table_1_figures(profile: LayersProfile) -> tuple[Figure, ...]:
 
 def _flops(profile: LayersProfile, varied: str, crossing: str) -> Figure:
     """Log-log, table 1's term alone, with the place marked where n = d."""
-    fixed = asdict(profile.fixed)
+    fixed = dict(profile.fixed)
     others = {size: value for size, value in fixed.items() if size != varied}
 
     def on_the_line(point: Counted) -> bool:
@@ -90,8 +89,8 @@ def _path_lengths(profile: LayersProfile) -> Figure:
         name="table_1_path_length",
         title="Path length against n",
         caption="Layers (of the recurrence: steps) until the last of n positions depends on the "
-        f"first, by the layers' Jacobians; kernel k = {profile.map_sizes['k']}, neighbourhood "
-        f"r = {profile.map_sizes['r']}.",
+        f"first, by the layers' Jacobians; kernel k = {profile.maps.k}, neighbourhood "
+        f"r = {profile.maps.r}.",
         svg=_log_log(lines, "n", "layers"),
         data=pd.DataFrame(records),
     )
@@ -138,7 +137,7 @@ def _reachability(profile: LayersProfile) -> Figure:
     """One row of maps for each kind of layer, one column for each number of layers."""
     kinds = {
         name: {int(depth.removeprefix("layers")): rows for depth, rows in maps.items()}
-        for name, maps in profile.maps.items()
+        for name, maps in profile.maps.stacks.items()
     }
     depths = sorted({depth for maps in kinds.values() for depth in maps})
     records: Records = []
@@ -163,7 +162,7 @@ def _reachability(profile: LayersProfile) -> Figure:
         caption="Dark: the output position depends on the input position after so many stacked "
         "layers; of the recurrence, to where the inputs have got after so many steps of time. From "
         "the layers' Jacobians; kernel "
-        f"k = {profile.map_sizes['k']}, neighbourhood r = {profile.map_sizes['r']}.",
+        f"k = {profile.maps.k}, neighbourhood r = {profile.maps.r}.",
         svg=drawn.svg,
         data=pd.DataFrame(records),
     )
@@ -201,7 +200,7 @@ def wall_time(facts: ProfileCircumstances) -> Figure:
         points = list(times.values())
         lines.append((name, [p.n for p in points], [p.training_seconds for p in points]))
         records += [
-            {"layer": name, **{key: str(value) for key, value in asdict(p).items()}} for p in points
+            {"layer": name, **{key: str(value) for key, value in dict(p).items()}} for p in points
         ]
     return Figure(
         name="table_1_wall_time",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 
 from aiayn.paper import LayerRow, Paper
 from aiayn.report.evidence import Evidence
@@ -194,7 +193,7 @@ def _exponents(profile: LayersProfile) -> Table:
                     )
                 )
             )
-    fixed = ", ".join(f"{size} = {value}" for size, value in asdict(profile.fixed).items())
+    fixed = ", ".join(f"{size} = {value}" for size, value in profile.fixed)
     return Table(
         "Exponents of the FLOPs, counted",
         ("Layer type", "Size", "Paper", "Table 1's term", "Whole layer", "Verdict"),
