@@ -15,6 +15,7 @@ from aiayn.report.beyond.beyond import section
 from aiayn.report.evidence import Evidence
 from aiayn.report.page.contents import files
 from aiayn.results.scores import Score, SplitScores, TestSet
+from aiayn.results.text import Part
 
 ROOT = Path(__file__).parents[3]
 DRAWN = {"split": "test", "symbols": 9, "number": 1, "seed": 1}
@@ -35,7 +36,7 @@ def config(toy: dict[str, Any], load: Callable[[dict[str, Any]], Config]) -> Con
 
 
 def copied(value: float, split: str) -> SplitScores:
-    held = TestSet(corpora={f"sequences-{split}": {}}, pairs=len(TEXT[split]), sha256={})  # type: ignore[dict-item]
+    held = TestSet(corpora={f"sequences-{split}": Part(pairs=1)}, pairs=len(TEXT[split]), sha256={})
     score = Score(
         value=value, low=value - 1, high=value + 1, signature="x", source=f"f:{split}.accuracy"
     )
@@ -65,7 +66,7 @@ def test_the_table_says_what_the_scores_say(
     assert table.rows[0].cells[-1].sources == tuple(
         f"f:test.accuracy.{name}" for name in ("value", "low", "high")
     )
-    assert [record["value"] for record in held.records] == ["66.67", "50"]
+    assert [record["value"] for record in held.records] == ["66.67", "50.0"]
     assert {"tables/beyond.md", "tables/beyond.csv"} <= files(held).keys()
 
 
