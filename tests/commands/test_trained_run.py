@@ -142,7 +142,7 @@ def test_sentences_are_given_the_form_that_the_model_learned(
     asked = config.load()
     text = asked.tasks["en-de"].text.replace(form="lowercased_tokens")
     tasks = {**asked.tasks, "en-de": asked.tasks["en-de"].replace(text=text)}
-    monkeypatch.setattr(config, "load", lambda: asked.replace(tasks=tasks))
+    monkeypatch.setattr(config, "load", lambda *_: asked.replace(tasks=tasks))
     monkeypatch.setattr("aiayn.decoding.text.translate", lambda *arguments: list(arguments[2]))
     main(["translate", RUN, "A dog, asleep."])
     assert capsys.readouterr().out == "a dog , asleep .\n"

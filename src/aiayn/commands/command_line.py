@@ -193,15 +193,15 @@ def _rehearse(args: Namespace) -> None:
 
 
 def _sync(args: Namespace) -> None:
-    from aiayn.tracking.connection import StoreError, store_name
+    from aiayn.tracking.store import StoreError, store_name
     from aiayn.tracking.sync import sync
 
     try:
         done = sync(config.load())
     except StoreError as error:
         sys.exit(f"MLflow at {store_name()}: {error}.")
-    for complaint in done.complaints:
-        print(f"MLflow: {complaint}", file=sys.stderr)
+    for warning in done.warnings:
+        print(f"MLflow: {warning}", file=sys.stderr)
     print(done)
 
 
