@@ -120,7 +120,7 @@ def parser() -> ArgumentParser:
         "scale", nargs="?", help="a file of conf/scale (default: conf/config.yaml's)"
     )
 
-    add("sync", _sync, "bring finished runs into the MLflow store")
+    add("sync", _sync, "mirror finished runs to the MLflow store")
     return root
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aiayn.report.page.provenance import anchor, measurements
 from aiayn.report.parts.section import Entry, Section
-from aiayn.report.parts.tables import Cell, Row, Table
+from aiayn.report.parts.tables import Cell, row, table, text
 from aiayn.report.parts.verdict import Verdict
 
 RUNS = ("en-de.base",)
@@ -17,11 +17,11 @@ FOUND = Cell("63.1", sources=("models.json:base.parameters",))
 
 
 def section() -> Section:
-    table = Table("t", ("a", "b", "c"), "lrr", (Row((Cell("plain"), SCORED, COUNTED)),))
+    shown = table("t", text("a", "b", "c"), [row("plain", SCORED, COUNTED)])
     entry = Entry(what="w", paper="65", ours=FOUND, verdict=Verdict.DIFFERS)
     unjudged = Entry(what="w", paper="65", ours=None, verdict=Verdict.NOT_RUN)
     return Section(
-        key="k", title="T", subtitle="s", lead="l", tables=(table,), records=(),
+        key="k", title="T", subtitle="s", lead="l", tables=(shown,),
         entries=(entry, unjudged),
     )  # fmt: skip
 
@@ -36,6 +36,6 @@ def test_measured_files_are_accounted_for_with_their_stage(tmp_path: Path) -> No
     (tmp_path / "profiles").mkdir()
     (tmp_path / "profiles/layers.json").write_bytes(b"{}")
     layers, models = measurements(tmp_path, [section()], RUNS)
-    assert (layers.file, layers.command) == ("layers.json", "dvc repro profile_layers")
+    assert (layers.file, layers.stage) == ("layers.json", "profile_layers")
     assert layers.sha256 == hashlib.sha256(b"{}").hexdigest()
     assert (models.file, models.sha256) == ("models.json", "not there")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aiayn.config import PARAMS, read_yaml
-from aiayn.report.findings.statements import NOT_RUN
+from aiayn.report.findings.statements import NOT_TESTED
 from aiayn.results import circumstances, comparison, places, scores
 from aiayn.results.circumstances import TrainCircumstances
 from aiayn.results.comparison import Finding
@@ -79,7 +79,7 @@ def findings(folder: Path) -> dict[str, Finding]:
     Raises:
         ScoreError: the comparison is damaged.
     """
-    return {key: held for key, held in _compared(folder).items() if held != NOT_RUN}
+    return {key: held for key, held in _compared(folder).items() if held != NOT_TESTED}
 
 
 def verdicts(folder: Path) -> str:
