@@ -153,7 +153,7 @@ def _classify(args: Namespace) -> None:
 
 
 def _repro(args: Namespace) -> None:
-    from aiayn.commands.repro.side_by_side import repro
+    from aiayn.commands.repro.parallel import repro
 
     repro(args.stages, args.jobs)
 
