@@ -319,7 +319,7 @@ def test_nothing_compares_with_a_folder_that_is_no_reproduction(
         with pytest.raises(SystemExit, match="^2$"):
             main(["verify", folder])
         assert capsys.readouterr().err == (
-            f"DataError: {folder}/scores: no scores. Name a folder that make reproduction wrote.\n"
+            f"DataError: {folder}/scores: no scores. Name a folder that make publish wrote.\n"
         )
 
 

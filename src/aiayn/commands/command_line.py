@@ -159,20 +159,20 @@ def _repro(args: Namespace) -> None:
 
 
 def _verify(args: Namespace) -> None:
-    from aiayn.commands.verification import verify
-    from aiayn.commands.verification.cells import NoReproductionError
+    from aiayn.commands.verification import verification
+    from aiayn.commands.verification.figures import NoReproductionError
 
     try:
-        verification = verify.verify(args.reproduction, Path())
+        found = verification.verify(args.reproduction, Path())
     except NoReproductionError as error:
         print(printable(f"DataError: {error}"), file=sys.stderr)
-        sys.exit(verify.NOTHING_COMPARES)
+        sys.exit(verification.NOTHING_COMPARABLE)
     if args.json:
-        write_atomically(args.json, verify.to_json(verification))
+        write_atomically(args.json, found.model_dump_json(indent=2) + "\n")
     if args.page:
-        write_atomically(args.page, verify.to_html(verification))
-    _print(verify.to_lines(verification))
-    sys.exit(verification.status)
+        write_atomically(args.page, verification.to_html(found))
+    _print(verification.to_lines(found))
+    sys.exit(found.status)
 
 
 def _export(args: Namespace) -> None:
