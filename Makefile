@@ -44,34 +44,22 @@ table3: $(READY) ## make table 3 alone, training first what it lacks
 	@$(REPRO) compare profile_models
 	python pipeline/report.py --only table_3
 
-# enough to go on elsewhere and to render the report again, but for the corpora's own text, of which the manifests
-# alone are taken; weights, data and downloads are not
-KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports \
-	data/text/*/manifest.json
+SCALE_IN_FORCE = $(shell sed -nE 's/^scale: ([A-Za-z0-9][A-Za-z0-9_.-]*)$$/\1/p' params.yaml)
+verify: $(READY) ## compare the results here with reproductions/SCALE
+	@aiayn verify reproductions/$(SCALE_IN_FORCE)
 
-reproduction verify: TO = reproductions/$(shell sed -nE 's/^scale: ([A-Za-z0-9][A-Za-z0-9_.-]*)$$/\1/p' params.yaml)
-verify: $(READY) ## hold what was made here against reproductions/SCALE
-	@aiayn verify $(TO)
-
-reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
-	@test -n "$(notdir $(TO))" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
-	rm -rf $(TO).new && mkdir -p $(TO).new
-	for kept in $(wildcard $(KEPT)); do \
-		mkdir -p "$$(dirname "$(TO).new/$$kept")" && cp -R "$$kept" "$(TO).new/$$kept" || exit 1; \
-	done
-	python -m aiayn.commands.publication.readme $(TO).new --name "$(notdir $(TO))"
-	rm -rf $(TO) && mv $(TO).new $(TO)
+reproduction: ## copy the text of the results to reproductions/SCALE
+	@test -n "$(SCALE_IN_FORCE)" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
+	@aiayn publish --force "$(SCALE_IN_FORCE)"
 
 # the shell's own NAME, as SCALE above
 export NAME
-publish: $(READY) ## the same to reproductions/NAME, of committed code and a graph that is up to date (NAME=...)
-	@case "$$NAME" in ''|[!A-Za-z0-9]*|*[!A-Za-z0-9_.-]*) echo "Give it a name of letters, digits, _, - and .: make publish NAME=..." >&2; exit 1;; esac
-	@python -m aiayn.commands.repro.publishable
-	@$(MAKE) --no-print-directory reproduction TO="reproductions/$$NAME"
-	@python -m aiayn.commands.publication.overview
+publish: $(READY) ## the same to reproductions/NAME, if the code is committed and every stage up to date (NAME=...)
+	@test -n "$$NAME" || { echo "Give it a name: make publish NAME=..." >&2; exit 1; }
+	@aiayn publish "$$NAME"
 
-reproductions: $(READY) ## render the table of all reproductions, reproductions/README.md
-	@python -m aiayn.commands.publication.overview
+reproductions: $(READY) ## write the table of all reproductions, reproductions/README.md
+	@aiayn publish
 
 # a process for each core; tests/conftest.py says what must share one
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder

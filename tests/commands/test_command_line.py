@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from aiayn.commands import main
+from aiayn.commands.command_line import ATTENTION_KINDS
+from aiayn.results.illustrations import KINDS
 
 RUN = "en-de.base"
 Said = pytest.CaptureFixture[str]
@@ -42,6 +44,10 @@ def test_the_version(capsys: Said) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert re.fullmatch(r"aiayn [\d.]+\n", capsys.readouterr().out)
+
+
+def test_the_kinds_of_attention_are_those_that_are_recorded() -> None:
+    assert ATTENTION_KINDS == KINDS
 
 
 def test_help_waits_for_no_costly_import() -> None:

@@ -18,8 +18,10 @@ from aiayn import config
 from aiayn.errors import ConfigError, DataError, one_line_errors, printable
 from aiayn.files import write_atomically
 from aiayn.results import places
-from aiayn.results.illustrations import KINDS
 from aiayn.trained_run import TrainedRun
+
+
+ATTENTION_KINDS = ("encoder", "decoder", "cross")  # results.illustrations.KINDS, which needs pandas
 
 
 @one_line_errors
@@ -99,6 +101,20 @@ def parser() -> ArgumentParser:
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
     command = add(
+        "publish",
+        _publish,
+        "copy the results here to a reproduction",
+        f"Copies the text of the results to {places.REPRODUCTIONS}/NAME, writes its README.md and "
+        "the table of all reproductions.",
+    )
+    command.add_argument(
+        "name", nargs="?", help="of the reproduction; default: only write the table again"
+    )
+    command.add_argument(
+        "--force", action="store_true", help="also of uncommitted code or an outdated graph"
+    )
+
+    command = add(
         "export",
         _export,
         "write a trained run in the format of another engine",
@@ -173,6 +189,16 @@ def _verify(args: Namespace) -> None:
         write_atomically(args.page, verification.to_html(found))
     _print(verification.to_lines(found))
     sys.exit(found.status)
+
+
+def _publish(args: Namespace) -> None:
+    from aiayn.commands.publication.publish import publish
+    from aiayn.commands.publication.reproductions_table import write_table
+
+    if args.name is None:
+        write_table(places.REPRODUCTIONS)
+    else:
+        print(publish(args.name, force=args.force))
 
 
 def _export(args: Namespace) -> None:
@@ -278,7 +304,10 @@ def _add_search_options(command: ArgumentParser) -> None:
     command.add_argument("--beam", type=int, help="hypotheses kept (default: the task's)")
     command.add_argument("--alpha", type=float, help="length penalty (default: the task's)")
     command.add_argument(
-        "--kind", choices=KINDS, default="cross", help="which attention is drawn (default: cross)"
+        "--kind",
+        choices=ATTENTION_KINDS,
+        default="cross",
+        help="which attention is drawn (default: cross)",
     )
 
 

@@ -86,7 +86,7 @@ def _figures(root: Path) -> pd.DataFrame:
     results, lock = Results(root), Lock(root / places.LOCK)
     scores = results.scores.assign(figure=lambda frame: frame["split"] + " " + frame["metric"])
     last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
-    dev = results.scores.query("split == @places.DEV").groupby("run")["sentences"].first()
+    dev = scores[scores["split"] == places.DEV].groupby("run")["sentences"].first()
     perplexities = pd.DataFrame(
         {
             "run": run,
@@ -99,7 +99,7 @@ def _figures(root: Path) -> pd.DataFrame:
         }
         for run, value in last["dev_perplexity"].items()
     )
-    models = results.models.query("origin == 'ours'")
+    models = results.models[results.models["origin"] == "ours"]
     sizes = models.assign(
         run=models["task"] + "." + models["model"],
         figure=PARAMETERS,
