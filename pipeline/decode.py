@@ -17,7 +17,7 @@ from aiayn.decoding.outputs import Decoder
 from aiayn.decoding.weights import parts, weights_in
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder
-from aiayn.illustrations.labels import draw_labelled
+from aiayn.illustrations.attention import write_label_maps
 from aiayn.launcher import hand_over_single
 from aiayn.model.device import open_device
 from aiayn.results import circumstances, places
@@ -47,7 +47,8 @@ def main() -> None:
             decoder = Decoder(weights, row, task, bpe, device)
             outputs = decoder.lines(sources[part.split], part.search, progress.update)
             write_lines(part.hypotheses(folder), outputs)
-            draw_labelled(folder, decoder, name, run.task, sources[part.split], outputs)
+            maps = places.attention(folder)
+            write_label_maps(maps, decoder, name, run.task, sources[part.split], outputs)
     seconds = time.perf_counter() - begun
     speed = DecodeCircumstances(
         sentences=count, seconds=round(seconds, 2), sentences_per_second=round(count / seconds, 2)

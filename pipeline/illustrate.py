@@ -1,4 +1,4 @@
-"""Compute what the figures that explain the model show. Reads the weights of the run named in
+"""Compute the data of the figures that explain the model. Reads the weights of the run named in
 params.yaml, data/bpe and data/text of its task; writes illustrations/. Formats: illustrations 1."""
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ def main() -> None:
     sentence = sentence or next(line for line in sources if line.strip())
     (translation,) = translate(model, bpe, [sentence], params.task(task).search, device)
     with device.autocast(), replaced_folder(places.ILLUSTRATIONS) as folder:
-        for table, lines in FORMULAS.items():
-            write_table(places.illustration(folder, table), lines())
+        for key, formula in FORMULAS.items():
+            write_table(places.illustration(folder, key), formula())
         maps = sentence_maps(model, bpe, sentence, translation, run=name, task=task)
         write_attention(places.attention(folder), maps)
-        read = zip(bpe.encode(sources[:PAIRS], end=True), bpe.encode(targets[:PAIRS]), strict=True)
-        pairs = [(source, [START, *target]) for source, target in read]
+        read = bpe.encode(sources[:PAIRS], end=True)
+        written = [[START, *target] for target in bpe.encode(targets[:PAIRS])]
+        pairs = list(zip(read, written, strict=True))
         write_table(places.illustration(folder, "heads"), head_statistics(model, pairs))
 
 

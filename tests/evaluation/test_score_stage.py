@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
 from aiayn.results import history
 from aiayn.results.history import History, Line
 
@@ -68,9 +69,7 @@ def test_writes_every_split_with_its_identity_and_the_same_bytes_again(project: 
         identity = {"corpora", "pairs", "sha256"}
         held = {key: manifest["splits"][split][key] for key in identity}
         assert measured.pop("set") == held
-        assert set(measured) == {
-            "bleu", "chrf", "tokenized_bleu", "compound_split_bleu", "lowercased_bleu",
-        }  # fmt: skip
+        assert set(measured) == {metric.name for metric in TRANSLATION_METRICS}
         assert all(item["low"] <= item["high"] for item in measured.values())
     assert report["splits"]["test"]["bleu"]["value"] == 100
     assert report["splits"]["dev"]["bleu"]["value"] < 50

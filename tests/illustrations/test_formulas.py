@@ -10,37 +10,37 @@ from aiayn.illustrations import formulas
 
 
 def test_positions_are_the_sinusoids_of_section_3_5() -> None:
-    lines = list(formulas.positions())
+    lines = formulas.positions().to_dict("records")
     assert len(lines) == formulas.POSITIONS * formulas.D_MODEL
     for line in lines[:: len(lines) // 97]:
         pair = line["channel"] // 2
         angle = line["position"] / 10000 ** (2 * pair / formulas.D_MODEL)
-        wanted = math.cos(angle) if line["channel"] % 2 else math.sin(angle)
-        assert line["value"] == pytest.approx(wanted, abs=1e-4)
+        expected = math.cos(angle) if line["channel"] % 2 else math.sin(angle)
+        assert line["value"] == pytest.approx(expected, abs=1e-4)
 
 
-def test_similarity_is_one_at_home_and_depends_on_the_distance_alone() -> None:
+def test_similarity_to_itself_is_one_and_depends_on_the_distance_alone() -> None:
     by_distance: dict[float, set[float]] = {}
-    for line in formulas.similarity():
+    for line in formulas.similarity().to_dict("records"):
         distance = abs(line["position"] - line["other"])
         by_distance.setdefault(distance, set()).add(line["similarity"])
     assert by_distance[0] == {1.0}
     for distance, values in by_distance.items():
         # sum of cos(distance * frequency), by the addition theorem
         frequencies = (10000 ** (-2 * i / formulas.D_MODEL) for i in range(formulas.D_MODEL // 2))
-        wanted = sum(math.cos(distance * f) for f in frequencies) / (formulas.D_MODEL / 2)
+        expected = sum(math.cos(distance * f) for f in frequencies) / (formulas.D_MODEL / 2)
         assert max(values) - min(values) <= 2e-4
-        assert min(values) == pytest.approx(wanted, abs=2e-4)
+        assert min(values) == pytest.approx(expected, abs=2e-4)
 
 
 def test_a_position_may_attend_to_itself_and_earlier_ones() -> None:
-    lines = list(formulas.subsequent_mask())
+    lines = formulas.subsequent_mask().to_dict("records")
     assert len(lines) == formulas.MASKED_POSITIONS**2
     assert all(line["may_attend"] == (line["other"] <= line["position"]) for line in lines)
 
 
 def test_learning_rates_peak_at_the_end_of_warm_up() -> None:
-    lines = list(formulas.learning_rates())
+    lines = formulas.learning_rates().to_dict("records")
     for d_model, warmup_steps in formulas.SCHEDULES:
         rates = {
             line["step"]: line["learning_rate"]
@@ -52,17 +52,19 @@ def test_learning_rates_peak_at_the_end_of_warm_up() -> None:
 
 
 def test_smoothed_targets_are_a_distribution() -> None:
-    lines = list(formulas.smoothed_targets())
+    lines = formulas.smoothed_targets().to_dict("records")
     for eps_ls in formulas.SMOOTHINGS:
         held = [line["probability"] for line in lines if line["eps_ls"] == eps_ls]
         assert sum(held) == pytest.approx(1, abs=1e-3)
         each = eps_ls / formulas.PIECES
-        wanted = [each + (1 - eps_ls) * (n == formulas.RIGHT_PIECE) for n in range(formulas.PIECES)]
-        assert held == pytest.approx(wanted, abs=1e-4)
+        expected = [
+            each + (1 - eps_ls) * (n == formulas.RIGHT_PIECE) for n in range(formulas.PIECES)
+        ]
+        assert held == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_penalty_is_least_where_the_prediction_is_the_target() -> None:
-    lines = list(formulas.smoothing_penalty())
+    lines = formulas.smoothing_penalty().to_dict("records")
     for eps_ls in formulas.SMOOTHINGS[1:]:
         held = [line for line in lines if line["eps_ls"] == eps_ls]
         least = min(held, key=lambda line: line["loss"])

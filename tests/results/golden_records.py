@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from aiayn.errors import AiaynError, CheckpointError, DataError, ProfileError, ScoreError
 from aiayn.files import write_atomically
 from aiayn.results import (
@@ -273,9 +275,11 @@ CSVS = {
     ),
     "illustrations": Kind(
         places.illustration(places.ILLUSTRATIONS, "heads"),
-        (
-            {"attention": "encoder", "layer": "1", "head": "1", "distance": "1.25", "entropy": "0.5"},
-            {"attention": "cross", "layer": "1", "head": "1", "distance": "", "entropy": "2.0"},
+        pd.DataFrame(
+            [
+                {"attention": "encoder", "layer": 1, "head": 1, "distance": 1.25, "entropy": 0.5},
+                {"attention": "cross", "layer": 1, "head": 1, "distance": None, "entropy": 2.0},
+            ]
         ),
         illustrations.write_table, illustrations.read_table, DataError,
     ),

@@ -25,10 +25,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from sacrebleu import BLEU, CHRF
 from sacrebleu.metrics.base import Metric as SacrebleuMetric
-from sacrebleu.metrics.chrf import CHRFScore
 
 from aiayn.data import moses
 from aiayn.errors import ScoreError
@@ -172,17 +172,22 @@ def bootstrapped(
     )
 
 
-class _Chrf(CHRF):
-    """chrF2 whose resamples all score in Python's floats.
+class _PythonFloats(SacrebleuMetric):
+    """A metric whose resamples all score in Python's floats.
 
     sacreBLEU 2.6 yields float32 for a resample with a match and float for one without, and then
     fails to average the two: a run that left most lines empty could not be scored.
     """
 
-    def _compute_score_from_stats(self, stats: list[int]) -> CHRFScore:
-        result = super()._compute_score_from_stats(stats)
+    def _compute_score_from_stats(self, stats: list[Any]) -> Any:
+        # of the metric that this is mixed into
+        result = super()._compute_score_from_stats(stats)  # type: ignore[safe-super]
         result.score = float(result.score)
         return result
+
+
+class _Chrf(_PythonFloats, CHRF):
+    """chrF2."""
 
 
 @contextmanager

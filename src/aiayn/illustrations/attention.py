@@ -1,54 +1,42 @@
-"""Who attends to whom in a trained model. Shape suffixes as in model/transformer.py; N layers."""
+"""Attention weights of a trained model. Shape suffixes as in model/transformer.py; N layers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
 from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.tokens.special import END, START
+from aiayn.decoding.outputs import Decoder, classifier_of
 from aiayn.model.attention import KeysValues, MultiHeadAttention, attention_weights
 from aiayn.model.encoder import Encoding
 from aiayn.model.layers import EncoderLayer
 from aiayn.model.transformer import Transformer
-from aiayn.results.illustrations import KINDS, AttentionMaps
+from aiayn.results.illustrations import AttentionMaps, write_attention
 
 DECIMALS = 4
-
-
-@dataclass(frozen=True)
-class AttentionWeights:
-    """Attention weights of one sentence, (N, H, queries, keys) for each kind of attention.
-
-    Encoder self-attention has S queries and S keys, decoder self-attention T and T, attention of
-    the decoder to the encoder's output (cross) T and S.
-    """
-
-    encoder: Tensor
-    decoder: Tensor
-    cross: Tensor
-
-    @property
-    def by_kind(self) -> Mapping[str, Tensor]:
-        """The three of them by name."""
-        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}
+WORDS = range(6, 16)  # of a sentence that is legible in a figure
 
 
 @torch.inference_mode()
 def attention_maps(
     model: Transformer, source: Sequence[int], target: Sequence[int]
-) -> AttentionWeights:
+) -> dict[str, Tensor]:
     """The weights with which `model` reads `source` and, given what it has written, `target`.
 
     Args:
         model: in evaluation mode.
-        source: piece ids, the end symbol last.
-        target: piece ids, the start symbol first.
+        source: S piece ids, the end symbol last.
+        target: T piece ids, the start symbol first.
+    Returns:
+        (N, H, queries, keys) by kind: encoder self-attention (S x S), decoder self-attention
+        (T x T), and cross-attention of the decoder to the encoder's output (T x S).
     """
     device = model.embedding.device
     attentions = {
@@ -57,12 +45,12 @@ def attention_maps(
         "cross": [layer.cross_attention for layer in model.decoder_layers],
     }
     with ExitStack() as stack:
-        weights = {
+        calls = {
             kind: [stack.enter_context(_recorded(layer)) for layer in layers]
             for kind, layers in attentions.items()
         }
         model.states(torch.tensor([source], device=device), torch.tensor([target], device=device))
-    return AttentionWeights(**{kind: _stacked(calls) for kind, calls in weights.items()})
+    return {kind: _stacked(of_kind) for kind, of_kind in calls.items()}
 
 
 @torch.inference_mode()
@@ -92,8 +80,8 @@ def _stacked(calls: Sequence[Sequence[Tensor]]) -> Tensor:
 def _recorded(attention: MultiHeadAttention) -> Iterator[list[Tensor]]:
     """The weights (B, H, T, S) of every call of `attend` inside the block.
 
-    The fused kernel keeps its weights to itself; they are computed again from the same queries
-    and keys.
+    The fused kernel does not return its weights; they are computed again from the same queries and
+    keys.
     """
     calls: list[Tensor] = []
     attend = attention.attend
@@ -125,75 +113,97 @@ def sentence_maps(
     symbol.
     """
     source, target = [*bpe.encode([sentence])[0], END], [START, *bpe.encode([translation])[0]]
-    weights = attention_maps(model, source, target).by_kind
-    about = {"run": run, "task": task, "sentence": sentence, "translation": translation}
-    return _named(bpe, source, target, weights, about)
+    return AttentionMaps(
+        run=run,
+        task=task,
+        sentence=sentence,
+        translation=translation,
+        source=tuple(bpe.pieces(source)),
+        target=tuple(bpe.pieces(target)),
+        maps=_rounded(attention_maps(model, source, target)),
+    )
 
 
 def label_maps(
     model: Encoding, bpe: Bpe, sentence: str, label: str, *, run: str, task: str
 ) -> AttentionMaps:
-    """Maps of one sentence that the model of a run has labelled: its encoder's alone."""
+    """Maps of one sentence that the model of a run has labelled: of its encoder alone."""
     source = [*bpe.encode([sentence])[0], END]
-    weights = {"encoder": encoder_map(model, source)}
-    about = {"run": run, "task": task, "sentence": sentence, "translation": label}
-    return _named(bpe, source, (), weights, about)
-
-
-def _named(
-    bpe: Bpe,
-    source: Sequence[int],
-    target: Sequence[int],
-    weights: Mapping[str, Tensor],
-    about: Mapping[str, str],
-) -> AttentionMaps:
-    """Weights by kind as a record that names the piece of each query and key."""
     return AttentionMaps(
-        **about,
+        run=run,
+        task=task,
+        sentence=sentence,
+        translation=label,
         source=tuple(bpe.pieces(source)),
-        target=tuple(bpe.pieces(target)),
-        maps={kind: _rounded(weights_LHTS) for kind, weights_LHTS in weights.items()},
+        target=(),
+        maps=_rounded({"encoder": encoder_map(model, source)}),
     )
+
+
+def write_label_maps(
+    path: Path,
+    decoder: Decoder,
+    run: str,
+    task: str,
+    sentences: Sequence[str],
+    outputs: Sequence[str],
+) -> None:
+    """Write the attention maps of the first labelled sentence of a legible length; nothing for a
+    run that writes sentences, or where there is no such sentence.
+
+    Args:
+        outputs: what the run made of the sentences.
+    """
+    model = classifier_of(decoder)
+    number = next((n for n, line in enumerate(sentences) if len(line.split()) in WORDS), None)
+    if model is None or number is None:
+        return
+    label = outputs[number].partition("\t")[0]
+    with decoder.device.autocast():
+        maps = label_maps(model, decoder.bpe, sentences[number], label, run=run, task=task)
+    write_attention(path, maps)
 
 
 def head_statistics(
     model: Transformer, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]
-) -> Iterator[dict[str, str | int | float]]:
-    """How far and how widely each head looks, as means over the queries of all `pairs`.
+) -> pd.DataFrame:
+    """How far and how widely each head attends, as means over the queries of all `pairs`.
 
     `distance` counts the pieces between a query and what it attends to (self-attention only, as a
-    source and a target share no positions); `entropy`, in bits, is 0 for a head that looks at one
-    piece and log2 of the number of pieces for one that looks at all alike.
+    source and a target share no positions); `entropy`, in bits, is 0 for a head that attends to one
+    piece and log2 of the number of pieces for one that attends to all alike.
 
     Args:
         pairs: source and target ids as in `attention_maps`.
     """
-    all_maps = [attention_maps(model, source, target).by_kind for source, target in pairs]
-    for kind in KINDS:
-        queries = sum(maps[kind].shape[2] for maps in all_maps)
-        entropy_LH = sum(_entropy_LHT(maps[kind]).sum(dim=2) for maps in all_maps) / queries
-        distance_LH = sum(_distance_LHT(maps[kind]).sum(dim=2) for maps in all_maps) / queries
-        assert isinstance(entropy_LH, Tensor)
-        assert isinstance(distance_LH, Tensor)
-        for layer in range(entropy_LH.shape[0]):
-            for head in range(entropy_LH.shape[1]):
-                yield {
+    all_maps = [attention_maps(model, source, target) for source, target in pairs]
+    rows = []
+    for kind in all_maps[0]:
+        entropy_LH = _mean_over_queries([_entropy_LHT(maps[kind]) for maps in all_maps])
+        distance_LH = _mean_over_queries([_distance_LHT(maps[kind]) for maps in all_maps])
+        for layer, head in torch.cartesian_prod(*map(torch.arange, entropy_LH.shape)).tolist():
+            distance = round(distance_LH[layer, head].item(), DECIMALS)
+            rows.append(
+                {
                     "attention": kind,
                     "layer": layer + 1,
                     "head": head + 1,
-                    "distance": ""
-                    if kind == "cross"
-                    else round(distance_LH[layer, head].item(), DECIMALS),
+                    "distance": None if kind == "cross" else distance,
                     "entropy": round(entropy_LH[layer, head].item(), DECIMALS),
                 }
+            )
+    return pd.DataFrame(rows)
+
+
+def _mean_over_queries(values_LHT: Sequence[Tensor]) -> Tensor:
+    """(N, H) of values of sentences with T queries each."""
+    return torch.cat(list(values_LHT), dim=2).mean(dim=2)
 
 
 def _entropy_LHT(weights_LHTS: Tensor) -> Tensor:
     """Bits."""
-    bits: Tensor = torch.special.entr(weights_LHTS.double()).sum(dim=3) / torch.log(
-        torch.tensor(2.0, dtype=torch.float64)
-    )
-    return bits
+    nats: Tensor = torch.special.entr(weights_LHTS.double()).sum(dim=3)
+    return nats / torch.log(torch.tensor(2.0, dtype=torch.float64))
 
 
 def _distance_LHT(weights_LHTS: Tensor) -> Tensor:
@@ -202,8 +212,12 @@ def _distance_LHT(weights_LHTS: Tensor) -> Tensor:
     return (weights_LHTS.double() * (queries[:, None] - keys).abs()).sum(dim=3)
 
 
-def _rounded(weights_LHTS: Tensor) -> Any:
-    return [
-        [[[round(weight, DECIMALS) for weight in row] for row in head] for head in layer]
-        for layer in weights_LHTS.tolist()
-    ]
+def _rounded(maps: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Weights by kind as nested lists: layer, head, query, key."""
+    return {
+        kind: [
+            [[[round(weight, DECIMALS) for weight in row] for row in head] for head in layer]
+            for layer in weights_LHTS.tolist()
+        ]
+        for kind, weights_LHTS in maps.items()
+    }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
@@ -26,7 +27,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "smoothing_penalty": ("eps_ls", "confidence", "loss"),
     "heads": ("attention", "layer", "head", "distance", "entropy"),
 }
-"""Of each table; what they mean stands where they are computed (illustrations/)."""
+"""Of each table; the functions of illustrations/ that compute a table say what they mean. The heads
+of cross attention have no distance."""
 
 KINDS = ("encoder", "decoder", "cross")
 """Self-attention in the encoder, in the decoder, and the decoder's to the encoder's output."""
@@ -36,7 +38,7 @@ Matrix = Sequence[Sequence[float]]
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionMaps:
-    """Who attends to whom in one sentence and its translation by a run.
+    """Attention weights over one sentence and its translation by a run.
 
     `source` and `target` are pieces, the target's first being the start symbol; `maps` go by kind.
     """
@@ -63,37 +65,35 @@ class AttentionMaps:
         return layers
 
 
-def write_table(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
-    """Write the lines of the table that `path` is named after."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS[path.stem], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    write_atomically(path, text.getvalue())
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """Write the table that `path` is named after."""
+    write_atomically(path, table.to_csv(index=False, lineterminator="\n"))
 
 
-def read_table(path: Path) -> tuple[Mapping[str, str], ...]:
-    """The lines of the table that `path` is named after, as text by column.
+def read_table(path: Path) -> pd.DataFrame:
+    """The table that `path` is named after.
 
     Raises:
         DataError: the file is missing, a column is missing or unknown, or a line is cut short.
     """
+    content = read_bytes(path, _complaint)
     try:
-        text = read_bytes(path, _complaint).decode()
-        heads, *lines = csv.reader(io.StringIO(text, newline=""), strict=True)
-    except (ValueError, csv.Error) as error:
-        raise _complaint(path, f"not CSV ({error}).") from error
+        table = pd.read_csv(io.BytesIO(content))
+    except ValueError as error:
+        raise _complaint(path, f"not CSV ({' '.join(str(error).split())}).") from error
     columns = COLUMNS[path.stem]
-    for head in heads:
-        if head not in columns:
-            raise _complaint(path, f"{head!r} is not a column.{nearest(head, columns)}")
+    for column in table:
+        if column not in columns:
+            raise _complaint(path, f"{column!r} is not a column.{nearest(str(column), columns)}")
     for column in columns:
-        if column not in heads:
+        if column not in table:
             raise _complaint(path, f"the column {column} is missing.")
-    for number, line in enumerate(lines, start=2):
-        if len(line) != len(heads):
-            raise _complaint(path, f"line {number} has {len(line)} cells, not {len(heads)}.")
-    return tuple(dict(zip(heads, line, strict=True)) for line in lines)
+    empty = table.drop(columns="distance", errors="ignore").isna().any(axis=1)
+    if empty.any():
+        raise _complaint(
+            path, f"line {empty.to_list().index(True) + 2} has an empty cell, or is cut short."
+        )
+    return table
 
 
 def write_attention(path: Path, maps: AttentionMaps) -> None:

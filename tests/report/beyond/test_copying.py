@@ -75,8 +75,8 @@ def test_the_figure_counts_by_length_over_all_test_sets(
     lay(tmp_path, COPIED)
     held = section(evidence(config=config, scores={"copy.base": None}, root=tmp_path))
     (figure,) = held.figures
-    assert [(r["length"], r["copied"], r["sequences"]) for r in figure.records] == [
-        ("2", "1", "2"), ("3", "1", "1"), ("4", "1", "2"),
+    assert figure.data[["length", "copied", "sequences"]].values.tolist() == [
+        [2, 1, 2], [3, 1, 1], [4, 1, 2],
     ]  # fmt: skip
     assert "copy.base: sinusoid" in figure.svg
 

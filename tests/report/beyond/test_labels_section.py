@@ -80,7 +80,7 @@ def test_folds_share_a_figure_of_their_training(config: Config) -> None:
         "Training on polarity-0 and 2 more folds",
     )
     assert "In colour: polarity-0.one, polarity-0.two. In grey: 4 more" in figure.caption
-    assert [line["run"] for line in figure.records] == runs
+    assert list(figure.data["run"]) == runs
 
 
 def test_means_and_published_figures(

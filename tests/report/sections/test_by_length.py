@@ -15,12 +15,9 @@ from aiayn.report.sections.by_length import BUCKETS, bleu_by_length, buckets_of
 def test_buckets_part_the_set_by_length(lengths: list[int]) -> None:
     buckets = list(buckets_of(lengths))
     assert 1 <= len(buckets) <= BUCKETS
-    assert sorted(line for bucket in buckets for line in bucket.lines) == [*range(len(lengths))]
-    for bucket in buckets:
-        held = [lengths[line] for line in bucket.lines]
-        assert (min(held), max(held)) == (bucket.shortest, bucket.longest)
+    assert sorted(line for bucket in buckets for line in bucket) == [*range(len(lengths))]
     for shorter, longer in pairwise(buckets):
-        assert shorter.longest < longer.shortest
+        assert max(lengths[line] for line in shorter) < min(lengths[line] for line in longer)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +33,7 @@ def test_each_point_is_the_bleu_of_its_sentences(form: str, how: dict[str, str])
     )
     figure = bleu_by_length(test_set, ["r"])
     wrong = corpus_bleu(said[6:], [long], **how).score
-    assert [(line["shortest"], line["pairs"], line["bleu"]) for line in figure.records] == [
-        ("5", "6", "100.00"),
-        ("9", "6", f"{wrong:.2f}"),
+    assert figure.data[["shortest", "pairs", "bleu"]].values.tolist() == [
+        [5, 6, "100.00"],
+        [9, 6, f"{wrong:.2f}"],
     ]

@@ -90,8 +90,8 @@ def test_each_table_is_a_figure_with_its_own_lines_as_csv(
     ]  # fmt: skip
     for figure in figures.values():
         assert ET.fromstring(figure.svg).tag.endswith("svg")
-        assert figure.records
-    assert figures["learning_rates"].records[0]["learning_rate"] == str(1 / 256)
+        assert not figure.data.empty
+    assert figures["learning_rates"].data["learning_rate"][0] == 1 / 256
     assert "d_model 256, 10 warm-up steps" in figures["learning_rates"].svg
 
 
@@ -101,11 +101,11 @@ def test_attention_names_its_pieces_heads_and_sentence(folder: Path) -> None:
     assert {"layer 2, head 3", "The", "c", "at", "</s>", "<s>", "<script>"} <= set(texts)
     assert "<script" not in cross.svg
     assert "en-de.base reading “The cat”" in cross.caption
-    assert len(encoder.records) == 2 * 3 * 4 * 4
-    assert len(cross.records) == 2 * 3 * 2 * 4
-    assert cross.records[-1] == {
-        "layer": "2", "head": "3", "query": "1", "query_piece": "<script>", "key": "3",
-        "key_piece": "</s>", "weight": "0.25",
+    assert len(encoder.data) == 2 * 3 * 4 * 4
+    assert len(cross.data) == 2 * 3 * 2 * 4
+    assert cross.data.iloc[-1].to_dict() == {
+        "layer": 2, "head": 3, "query": 1, "query_piece": "<script>", "key": 3,
+        "key_piece": "</s>", "weight": 0.25,
     }  # fmt: skip
 
 
@@ -130,5 +130,5 @@ def test_a_broken_file_is_one_clear_line(folder: Path, content: str) -> None:
 
 def test_a_line_cut_short_is_one_clear_line(folder: Path) -> None:
     (folder / "heads.csv").write_text("attention,layer,head,distance,entropy\nencoder,1\n")
-    with pytest.raises(DataError, match=r"heads\.csv: line 2 has 2 cells, not 5"):
+    with pytest.raises(DataError, match=r"heads\.csv: line 2 has an empty cell, or is cut short"):
         list(head_figure(folder / "heads.csv"))

@@ -189,13 +189,12 @@ def test_figures_are_the_same_again_and_hold_no_times(
         section(evidence(layers=profile)).figures,
         section(evidence(layers=profile)).figures,
     )
-    assert first == second
+    assert [figure.svg for figure in first] == [figure.svg for figure in second]
     names = ["flops_n", "flops_d", "path_length", "reachability"]
     assert [figure.name for figure in first] == [f"table_1_{name}" for name in names]
     for figure in first:
         assert ET.fromstring(figure.svg).tag.endswith("svg")
-        assert len({tuple(line) for line in figure.records}) == 1
-        assert figure.records
+        assert not figure.data.empty
 
 
 def test_times_are_a_figure_of_their_own() -> None:
@@ -215,7 +214,7 @@ def test_times_are_a_figure_of_their_own() -> None:
     )  # fmt: skip
     figure = wall_time(facts)
     assert "Some CPU" in figure.caption
-    assert [line["training_seconds"] for line in figure.records] == ["0.0032", "0.0064"]
+    assert list(figure.data["training_seconds"]) == ["0.0032", "0.0064"]
 
 
 def test_formulas_are_read_as_text() -> None:

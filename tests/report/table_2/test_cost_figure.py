@@ -33,7 +33,7 @@ def test_our_systems_are_drawn_and_named_as_ours() -> None:
     assert ">Transformer, ours<" not in without.svg
     assert ">Transformer, ours<" in with_ours.svg
     assert ">mine<" in with_ours.svg
-    assert with_ours.records[-1]["training_flops"] == "1e+18"
+    assert with_ours.data["training_flops"].iloc[-1] == "1e+18"
     assert ">10¹⁹<" in without.svg
 
 

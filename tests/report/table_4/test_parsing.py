@@ -183,8 +183,13 @@ def test_everything_printed_and_measured_is_in_tables_and_records(
 def test_f1_by_length(load: Load, wsj: dict[str, Any], tmp_path: Path) -> None:
     (figure,) = made(load, wsj, scored(tmp_path, 91.0)).figures
     assert figure.svg.startswith("<?xml")
-    assert [record["words"] for record in figure.records] == ["1-10", "61+"] * 2
-    assert figure.records[1] == {"run": RUN, "words": "61+", "sentences": "2", "f1": "70.25"}
+    assert list(figure.data["words"]) == ["1-10", "61+"] * 2
+    assert figure.data.iloc[1].to_dict() == {
+        "run": RUN,
+        "words": "61+",
+        "sentences": "2",
+        "f1": "70.25",
+    }
 
 
 def test_nothing_was_run(load: Load, wsj: dict[str, Any]) -> None:
@@ -234,7 +239,7 @@ def test_parses_are_chosen_and_drawn(
     assert texts.count("NP") == 3  # two of the treebank, one predicted
     assert texts.count("treebank") == texts.count("predicted") == 1
     assert texts.count("She") == 2
-    assert figures[2].records[1]["bracketing"] == "(TOP (PRP He) (VBZ sings) (, ,))"
+    assert figures[2].data["bracketing"][1] == "(TOP (PRP He) (VBZ sings) (, ,))"
 
 
 def test_words_of_which_no_tag_is_known_are_drawn_alone(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import pandas as pd
 
 from aiayn.config import Config
 from aiayn.errors import DataError
 from aiayn.evaluation.accuracy import COPYING_METRICS
 from aiayn.report.beyond.part import Part, record
 from aiayn.report.evidence import Evidence, runs_of
-from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
+from aiayn.report.parts.drawing import INK, drawing, legend_label, line_style
 from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Cell, Row, Table
@@ -20,7 +21,6 @@ from aiayn.results.scores import SplitScores
 from aiayn.results.text import read_lines
 
 (ACCURACY,) = COPYING_METRICS
-Counts = Mapping[int, tuple[int, int]]  # by length, how many sequences were copied, of how many
 
 NOTE = (
     "The input is to be written once more; copied are outputs that equal it to the last symbol, "
@@ -111,18 +111,21 @@ def _records(
 
 def _by_length(config: Config, task: str, root: Path) -> Iterator[Figure]:
     """The figure of a task, once one of its runs has decoded the test sets."""
-    counts = {run: found for run in runs_of(config, task) if (found := _counted(config, run, root))}
-    if not counts:
+    outputs = pd.concat(
+        [_outputs(config, run, root) for run in runs_of(config, task)], ignore_index=True
+    )
+    if outputs.empty:
         return
+    counts = outputs.groupby(["run", "positions", "length"], sort=False)["copied"]
+    data = counts.agg(sequences="size", copied="sum").reset_index()
+    curves = data.groupby(["run", "positions"], sort=False)
     _, longest = _bounds(config, *config.tasks[task].text.train)
     with drawing(6.4, 3.0) as drawn:
         axes = drawn.figure.add_subplot()
-        for place, (run, found) in enumerate(counts.items()):
+        for number, ((run, positions), curve) in enumerate(curves):
             axes.plot(
-                [*found], [_percent(*of) for of in found.values()],
-                label=f"{run.lstrip('_')}: {config.model_of(run).positions}",
-                marker="os"[place % 2], markersize=4, color=PALETTE[place % len(PALETTE)],
-                linestyle=DASHES[place % len(DASHES)],
+                curve["length"], 100 * curve["copied"] / curve["sequences"],
+                label=f"{legend_label(str(run))}: {positions}", **line_style(number, markers=True),
             )  # fmt: skip
         axes.axvline(longest + 0.5, color=INK, linewidth=0.8, linestyle=(0, (1, 2)))
         axes.set_xlabel("symbols of the sequence")
@@ -133,43 +136,32 @@ def _by_length(config: Config, task: str, root: Path) -> Iterator[Figure]:
         title=f"Sequences copied by length, {task}",
         caption=f"{EXTRAPOLATION} All test sets of {task}, by the mean of the last checkpoints.",
         svg=drawn.svg,
-        records=[
-            {
-                "run": run,
-                "positions": config.model_of(run).positions,
-                "length": f"{length}",
-                "sequences": f"{of}",
-                "copied": f"{copied}",
-            }
-            for run, found in counts.items()
-            for length, (copied, of) in found.items()
-        ],
+        data=data,
     )
 
 
-def _counted(config: Config, run: str, root: Path) -> Counts:
-    """By length, over all test sets whose outputs are there.
+def _outputs(config: Config, run: str, root: Path) -> pd.DataFrame:
+    """A line for each sequence of the test sets that the run has decoded, the shortest first.
 
     Raises:
         DataError: a file is empty or not UTF-8, or has not as many lines as the sequences.
     """
-    counts: defaultdict[int, list[bool]] = defaultdict(list)
+    rows = []
     text, outputs = root / places.text(config.run(run).task), root / places.outputs(run)
     for split in config.task_of(run).text.tests:
         path = places.lines(text, split, "target")
         written = places.hypotheses(outputs, split)
         if not written.exists():
             continue
-        wanted, lines = read_lines(path), read_lines(written)
-        if len(wanted) != len(lines):
+        targets, lines = read_lines(path), read_lines(written)
+        if len(targets) != len(lines):
             raise DataError(
-                f"{path} has {len(wanted)} lines and {written} has {len(lines)}. "
+                f"{path} has {len(targets)} lines and {written} has {len(lines)}. "
                 "Make both again: dvc repro."
             )
-        for sequence, line in zip(wanted, lines, strict=True):
-            counts[len(sequence.split())].append(sequence == line)
-    return {length: (sum(exact), len(exact)) for length, exact in sorted(counts.items())}
-
-
-def _percent(copied: int, of: int) -> float:
-    return 100 * copied / of
+        rows += [
+            (run, config.model_of(run).positions, len(target.split()), target == line)
+            for target, line in zip(targets, lines, strict=True)
+        ]
+    table = pd.DataFrame(rows, columns=["run", "positions", "length", "copied"])
+    return table.sort_values("length", kind="stable")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import pandas as pd
+
 from aiayn.config import Config
 from aiayn.evaluation.label_metrics import LABEL_METRICS
 from aiayn.report.beyond.folds import cross_validated
@@ -14,7 +16,7 @@ from aiayn.report.parts.drawing import PALETTE, drawing
 from aiayn.report.parts.score_cell import score_cell
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Cell, Row, Table, signed
-from aiayn.report.sections.attention_figures import attention_records, draw_attention
+from aiayn.report.sections.attention_figures import READING, attention_figure
 from aiayn.results import places
 from aiayn.results.illustrations import read_attention
 from aiayn.results.scores import SplitScores
@@ -112,11 +114,11 @@ def _confusions(scored: Mapping[str, Mapping[str, SplitScores]]) -> Iterator[Fig
             "that is given, a cell how many sentences; the shade is their share of the row. "
             f"Labels: {', '.join(confusion)}.",
             svg=_matrix(confusion),
-            records=[
-                {"run": run, "wanted": wanted, "given": given, "sentences": str(count)}
+            data=pd.DataFrame(
+                {"run": run, "wanted": wanted, "given": given, "sentences": count}
                 for wanted, row in confusion.items()
                 for given, count in row.items()
-            ],
+            ),
         )
 
 
@@ -126,13 +128,13 @@ def _attention(evidence: Evidence, runs: Iterable[str]) -> Iterator[Figure]:
         path = places.attention(evidence.root / places.outputs(run))
         if path.exists():
             found = read_attention(path, ("encoder",))
-            yield Figure(
+            yield attention_figure(
+                found,
+                "encoder",
                 name=f"attention_{run.replace('.', '_')}",
                 title="What the heads look at in a sentence that is labelled",
                 caption=f"{run} reading “{found.sentence}”, which it labels {found.translation}. "
-                "A row is a piece that attends, a column a piece attended to; a row sums to 1.",
-                svg=draw_attention(found, "encoder"),
-                records=list(attention_records(found, "encoder")),
+                f"{READING}",
             )
             return
 

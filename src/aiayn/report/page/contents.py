@@ -58,5 +58,5 @@ def files(section: Section) -> dict[str, str]:
         }
     for figure in section.figures:
         texts[f"figures/{figure.name}.svg"] = figure.svg
-        texts[f"figures/{figure.name}.csv"] = csv_text(figure.records)
+        texts[f"figures/{figure.name}.csv"] = figure.data.to_csv(index=False, lineterminator="\n")
     return texts

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from aiayn.report.parts.tables import Cell, Table
 from aiayn.report.parts.verdict import Verdict
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Figure:
     """A picture and the numbers in it.
 
     `name` is the stem of its files figures/NAME.svg and figures/NAME.csv; `title` a few words;
-    `caption` says what is seen and of which runs or code; `records` are the lines of the CSV.
+    `caption` says what is seen and of which runs or code; `data` is the CSV.
     """
 
     name: str
     title: str
     caption: str
     svg: str
-    records: Sequence[Mapping[str, str]]
+    data: pd.DataFrame
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,24 +1,29 @@
-"""Training curves: a figure a task, in which the leading runs stand out from the others."""
+"""Training curves: a figure for each task, in which the leading runs are coloured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from aiayn.config import Config
 from aiayn.report.evidence import Evidence, leading_runs, runs_of, tested_fold
-from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
+from aiayn.report.parts.drawing import INK, drawing, legend_label, line_style
 from aiayn.report.parts.section import Figure, Section
+from aiayn.results.frames import histories_frame
 from aiayn.results.history import History
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 200  # a curve's at most: more would only make the page heavy; the CSV has them all
+COLUMNS = ["run", "step", "loss", "dev_perplexity", "learning_rate"]
+OTHERS = {"color": INK, "alpha": 0.35, "linewidth": 0.8}
 
 
 def section(evidence: Evidence) -> Section:
-    """The courses of all trainings so far."""
+    """The training curves of all runs so far."""
     return Section(
         key="training",
         title="Training",
@@ -33,30 +38,28 @@ def section(evidence: Evidence) -> Section:
 
 def training_curves(config: Config, histories: Mapping[str, History]) -> Iterator[Figure]:
     """A figure for each task of which a run has a history; the folds of one text share theirs."""
-    for first, *more in _figures(config):
+    for first, *more in _tasks_by_figure(config):
         runs = [run for task in (first, *more) for run in runs_of(config, task) if run in histories]
-        if any(histories[run].step for run in runs):
-            leading = [run for run in leading_runs(config, first) if run in runs]
-            others = [run for run in runs if run not in leading]
-            grey = f"{len(others)} more, of all folds" if more else ", ".join(others)
-            caption = f"Runs: {', '.join(leading or others)}."
-            if leading and others:
-                caption = f"In colour: {', '.join(leading)}. In grey: {grey}."
-            yield Figure(
-                name=f"training_{first}",
-                title=f"Training on {first}" + (f" and {len(more)} more folds" if more else ""),
-                caption=f"{caption} Measured by the stage train.",
-                svg=_draw(
-                    {run: histories[run] for run in (*others, *leading)},
-                    leading,
-                    "other folds" if more else "other runs",
-                ),
-                records=[line for run in runs for line in _records(run, histories[run])],
-            )
+        if not any(histories[run].lines for run in runs):
+            continue
+        leading = [run for run in leading_runs(config, first) if run in runs]
+        others = [run for run in runs if run not in leading]
+        grey = f"{len(others)} more, of all folds" if more else ", ".join(others)
+        caption = f"Runs: {', '.join(leading or others)}."
+        if leading and others:
+            caption = f"In colour: {', '.join(leading)}. In grey: {grey}."
+        curves = histories_frame({run: histories[run] for run in runs})
+        yield Figure(
+            name=f"training_{first}",
+            title=f"Training on {first}" + (f" and {len(more)} more folds" if more else ""),
+            caption=f"{caption} Measured by the stage train.",
+            svg=_draw(curves, leading, others, "other folds" if more else "other runs"),
+            data=curves[COLUMNS],
+        )
 
 
-def _figures(config: Config) -> Iterable[Sequence[str]]:
-    """Tasks by figure, in the order of params.yaml."""
+def _tasks_by_figure(config: Config) -> Iterable[Sequence[str]]:
+    """In the order of params.yaml."""
     tasks_of: dict[object, list[str]] = {}
     for task in config.tasks:
         text, _ = tested_fold(config, task) or (task, None)
@@ -64,59 +67,40 @@ def _figures(config: Config) -> Iterable[Sequence[str]]:
     return tasks_of.values()
 
 
-def _records(run: str, history: History) -> Iterator[dict[str, str]]:
-    perplexity = dict(zip(history.dev_step, history.dev_perplexity, strict=True))
-    for step, loss, rate in zip(history.step, history.loss, history.learning_rate, strict=True):
-        yield {
-            "run": run,
-            "step": f"{step}",
-            "loss": f"{loss}",
-            "dev_perplexity": f"{perplexity.get(step, '')}",
-            "learning_rate": f"{rate}",
-        }
-
-
-def _draw(histories: Mapping[str, History], leading: Sequence[str], others: str) -> str:
-    """Three panels over one axis of steps; `others` is what the runs in grey are called."""
+def _draw(
+    curves: pd.DataFrame, leading: Sequence[str], others: Sequence[str], name_of_others: str
+) -> str:
+    """Three panels over one axis of steps; the leading runs lie above the others."""
+    styles: dict[str, dict[str, Any]] = dict.fromkeys(others, OTHERS)
+    for number, run in enumerate(leading):
+        styles[run] = line_style(number) | {"label": legend_label(run)}
     with drawing(6.4, 6.6) as drawn:
         loss, perplexity, rate = drawn.figure.subplots(3, sharex=True)
-        several = len(histories) > len(leading)
-        for run, held in histories.items():
-            style = _style(run, leading)
-            loss.plot(*_thinned(held.step, held.loss), **style)
-            perplexity.plot(*_thinned(held.dev_step, held.dev_perplexity), **style)
-            rate.plot(*_thinned(held.step, held.learning_rate), **style)
-        if several:
-            loss.plot([], [], color=INK, alpha=0.35, linewidth=0.8, label=others)
+        for run, style in styles.items():
+            curve = curves[curves["run"] == run]
+            panels = ((loss, "loss"), (perplexity, "dev_perplexity"), (rate, "learning_rate"))
+            for axes, column in panels:
+                points = _thinned(curve.dropna(subset=column))
+                axes.plot(points["step"], points[column], **style)
+        if others:
+            loss.plot([], [], label=name_of_others, **OTHERS)
         loss.set_ylabel("training loss, nats a token")
         perplexity.set_ylabel("dev perplexity, per piece")
         rate.set_ylabel("learning rate")
         rate.set_xlabel("optimiser steps")
         rate.set_xlim(left=0)
         _count_steps(rate)
-        if any(held.dev_step for held in histories.values()):
+        if curves["dev_perplexity"].notna().any():
             _make_logarithmic(perplexity)
         loss.legend(loc="upper right")
         drawn.figure.align_ylabels()
     return drawn.svg
 
 
-def _style(run: str, leading: Sequence[str]) -> dict[str, object]:
-    """Leading runs differ in dash as well as in colour."""
-    if run not in leading:
-        return {"color": INK, "alpha": 0.35, "linewidth": 0.8}
-    place = leading.index(run)
-    # matplotlib leaves a label that begins with an underscore out of the legend
-    return {"color": PALETTE[place], "linestyle": DASHES[place], "label": run.lstrip("_")}
-
-
-def _thinned(
-    steps: Sequence[int], values: Sequence[float]
-) -> tuple[Sequence[int], Sequence[float]]:
-    """Evenly chosen points, the last among them."""
-    stride = -(-len(steps) // POINTS) or 1
-    kept = range(len(steps) - 1, -1, -stride)[::-1]
-    return [steps[n] for n in kept], [values[n] for n in kept]
+def _thinned(points: pd.DataFrame) -> pd.DataFrame:
+    """At most POINTS evenly chosen ones, the last among them."""
+    stride = max(1, -(-len(points) // POINTS))
+    return points[::-stride][::-1]
 
 
 def _count_steps(axes: Axes) -> None:

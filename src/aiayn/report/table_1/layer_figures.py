@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure
 from aiayn.results.circumstances import ProfileCircumstances
@@ -67,7 +69,7 @@ def _flops(profile: LayersProfile, varied: str, crossing: str) -> Figure:
         caption=f"Counted, one sentence, forward; {rest}. The upright line marks n = d: where n is "
         "larger, self-attention costs more than recurrence.",
         svg=_log_log(lines, varied, "FLOPs", upright=fixed[crossing]),
-        records=records,
+        data=pd.DataFrame(records),
     )
 
 
@@ -91,7 +93,7 @@ def _path_lengths(profile: LayersProfile) -> Figure:
         f"first, by the layers' Jacobians; kernel k = {profile.map_sizes['k']}, neighbourhood "
         f"r = {profile.map_sizes['r']}.",
         svg=_log_log(lines, "n", "layers"),
-        records=records,
+        data=pd.DataFrame(records),
     )
 
 
@@ -163,7 +165,7 @@ def _reachability(profile: LayersProfile) -> Figure:
         "the layers' Jacobians; kernel "
         f"k = {profile.map_sizes['k']}, neighbourhood r = {profile.map_sizes['r']}.",
         svg=drawn.svg,
-        records=records,
+        data=pd.DataFrame(records),
     )
 
 
@@ -207,5 +209,5 @@ def wall_time(facts: ProfileCircumstances) -> Figure:
         caption=f"One sentence, d = {facts.d}, forward and backward pass, best of three, on "
         f"{facts.device}; threads: {facts.threads}.",
         svg=_log_log(lines, "n", "seconds"),
-        records=records,
+        data=pd.DataFrame(records),
     )

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from aiayn.paper import Paper
 from aiayn.report.parts.drawing import PALETTE, drawing
 from aiayn.report.parts.section import Figure
@@ -100,16 +102,18 @@ def cost_figure(paper: Paper, systems: Sequence[System]) -> Figure:
         "as the paper states them; those of ours, where a run of ours can be judged, are counted, "
         f"which gives two to four times less for the same training. Source: {paper.source}.",
         svg=drawn.svg,
-        records=[
-            {
-                "origin": system.origin,
-                "model": system.name,
-                "pair": system.pair,
-                "training_flops": f"{system.flops:.3g}",
-                "bleu": f"{system.bleu:.2f}",
-            }
-            for system in systems
-        ],
+        data=pd.DataFrame(
+            [
+                {
+                    "origin": system.origin,
+                    "model": system.name,
+                    "pair": system.pair,
+                    "training_flops": f"{system.flops:.3g}",
+                    "bleu": f"{system.bleu:.2f}",
+                }
+                for system in systems
+            ]
+        ),
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from aiayn.config import Config, Model
 from aiayn.paper import Paper
 from aiayn.paper.claims import agreement
@@ -65,7 +67,7 @@ def figures(
             "deviations over seeds, where there are several; the band is the base's. Rows of ours "
             "that are within the noise of the seed (undecided in table 3) are hollow.",
             svg=_draw(printed, ours, f"{label}, dev"),
-            records=[
+            data=pd.DataFrame([
                 {
                     "origin": origin, "varied": varied, "row": point.row, "mark": point.mark,
                     "x": f"{point.x:g}", measure: f"{point.y:g}",
@@ -75,7 +77,7 @@ def figures(
                 for origin, panels in (("paper", printed), ("ours", ours))
                 for varied, points in panels.items()
                 for point in points
-            ],
+            ]),
         )  # fmt: skip
 
 

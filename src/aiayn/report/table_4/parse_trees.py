@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from aiayn.config import Config
 from aiayn.data.trees.linear import DUMMY, restore, tags_of
 from aiayn.data.trees.tree import TOP, Bracket, Tree
@@ -92,15 +94,17 @@ def tree_figures(parses: Mapping[str, tuple[Parse, ...]]) -> Iterator[Figure]:
                     "repaired, of those narrow enough to draw."
                 ),
                 svg=_side_by_side(parse),
-                records=[
-                    {
-                        "run": run,
-                        "sentence": str(parse.number),
-                        "tree": name,
-                        "bracketing": str(tree),
-                    }
-                    for name, tree in (("treebank", parse.gold), ("predicted", parse.predicted))
-                ],
+                data=pd.DataFrame(
+                    [
+                        {
+                            "run": run,
+                            "sentence": str(parse.number),
+                            "tree": name,
+                            "bracketing": str(tree),
+                        }
+                        for name, tree in (("treebank", parse.gold), ("predicted", parse.predicted))
+                    ]
+                ),
             )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import pandas as pd
+
 from aiayn.config import Config
 from aiayn.evaluation.bracket_metrics import BRACKET_METRICS
 from aiayn.paper import Paper, ParserRow, Recipe
@@ -249,9 +251,16 @@ def _f1_by_length(parsers: Scores) -> Iterator[Figure]:
         title="Parsing: F1 against sentence length",
         caption=f"F1 over the test sentences of each length, of {', '.join(curves)}.",
         svg=drawn.svg,
-        records=[
-            {"run": run, "words": name, "sentences": str(group.sentences), "f1": f"{group.f1:.2f}"}
-            for run, lengths in curves.items()
-            for name, group in lengths.items()
-        ],
+        data=pd.DataFrame(
+            [
+                {
+                    "run": run,
+                    "words": name,
+                    "sentences": str(group.sentences),
+                    "f1": f"{group.f1:.2f}",
+                }
+                for run, lengths in curves.items()
+                for name, group in lengths.items()
+            ]
+        ),
     )

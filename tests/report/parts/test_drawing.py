@@ -6,8 +6,13 @@ import re
 
 import pytest
 
-from aiayn.report.parts.drawing import PALETTE, drawing
-from aiayn.report.parts.heat import EDGES, heat, legend
+from aiayn.report.parts.drawing import (
+    PALETTE,
+    SHADES,
+    drawing,
+    heat_map,
+    heat_map_legend,
+)
 
 RECTANGLE = re.compile(r"M([\d.]+) ([\d.]+)H([\d.]+)V([\d.]+)H\1z")
 
@@ -25,7 +30,7 @@ def filled(svg: str) -> list[tuple[str, float, int]]:
 
 def draw(matrix: list[list[float]]) -> str:
     with drawing(3, 3) as drawn:
-        heat(drawn.figure.add_subplot(), matrix)
+        heat_map(drawn.figure.add_subplot(), matrix)
     return drawn.svg
 
 
@@ -40,7 +45,7 @@ def test_below_zero_has_another_colour_and_equal_strength_equal_opacity() -> Non
     assert below[1] == above[1]
 
 
-@pytest.mark.parametrize("value", [0.0, EDGES[0] - 1e-6, -EDGES[0] + 1e-6])
+@pytest.mark.parametrize("value", [0.0, SHADES[0] - 1e-6, -SHADES[0] + 1e-6])
 def test_what_is_weak_is_blank(value: float) -> None:
     assert filled(draw([[value] * 3] * 3)) == []
 
@@ -48,6 +53,6 @@ def test_what_is_weak_is_blank(value: float) -> None:
 def test_the_legend_names_every_shade() -> None:
     with drawing(6, 3) as drawn:
         drawn.figure.add_subplot()
-        legend(drawn.figure, diverging=True)
-    assert drawn.svg.count(" to ") == 2 * len(EDGES)
+        heat_map_legend(drawn.figure, diverging=True)
+    assert drawn.svg.count(" to ") == 2 * len(SHADES)
     assert "−0.8 to −1" in drawn.svg
