@@ -1,4 +1,4 @@
-"""make reproduction: what a graph has left, weights aside, at the place that README names."""
+"""make reproduction: nothing is copied without a scale's name; the demo's is the repository's."""
 
 from __future__ import annotations
 
@@ -8,29 +8,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-
-
-def copy(project: Path) -> set[str]:
-    command = ["make", "--file", str(ROOT / "Makefile"), "reproduction"]
-    subprocess.run(command, cwd=project, check=True, capture_output=True)
-    folder = project / "reproductions/toy"
-    assert [path.name for path in folder.parent.iterdir()] == ["toy"]
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-
-
-def test_all_but_weights_and_text_and_nothing_of_an_earlier_copy(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text("scale: toy\n")
-    text = "data/text/en-de/test.source"
-    manifest = "data/text/en-de/manifest.json"
-    for name in ("history/en-de.base.csv", "models/en-de.base/a.safetensors", text, manifest):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(name)
-    published = {"README.md", "params.yaml", manifest}
-    assert copy(tmp_path) == published | {"history/en-de.base.csv"}
-    page = (tmp_path / "reproductions/toy/README.md").read_text()
-    assert page.startswith('# toy: "Attention Is All You Need" at the scale toy\n')
-    (tmp_path / "history/en-de.base.csv").rename(tmp_path / "history/en-de.big.csv")
-    assert copy(tmp_path) == published | {"history/en-de.big.csv"}
 
 
 @pytest.mark.parametrize("params", ["runs: {}\n", "scale: x; touch f\n", "scale: ../..\n"])

@@ -20,7 +20,6 @@ from aiayn.files import write_atomically
 from aiayn.results import places
 from aiayn.trained_run import TrainedRun
 
-
 ATTENTION_KINDS = ("encoder", "decoder", "cross")  # results.illustrations.KINDS, which needs pandas
 
 
