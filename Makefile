@@ -34,7 +34,7 @@ repro: $(READY) ## run the whole graph with the parameters in force (another sca
 	@$(REPRO)
 	@echo "The report is at $(CURDIR)/reports/index.html"
 
-rehearse: $(READY) ## every stage in small, and what a scale takes and this machine lacks (make rehearse SCALE=wmt14)
+rehearse: $(READY) ## run every stage with small models, then list what the real run needs and what is missing (make rehearse SCALE=wmt14)
 	@aiayn rehearse $(if $(SCALE),"$$SCALE")
 
 report: $(READY) ## render the report, running first whatever it lacks
