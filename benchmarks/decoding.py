@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -120,7 +120,7 @@ def decoder(who: str, work: Work) -> Iterator[Callable[[], Outputs]]:
         yield lambda: plain_search(model, sources, decoding)
     elif who.startswith(OURS):
         if who != OURS:
-            decoding = replace(decoding, stop="beam")
+            decoding = decoding.replace(stop="beam")
         yield lambda: [h.pieces for h in beam_search(model, sources, decoding, device)]
     else:
         import ctranslate2

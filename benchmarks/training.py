@@ -14,7 +14,6 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -45,9 +44,9 @@ SMALL = Model(
     checkpoint_steps=1,
 )
 MODELS = {
-    "tiny": replace(SMALL, N=4, d_model=128, d_ff=256, d_k=32, d_v=32, P_drop=0.3),
+    "tiny": SMALL.replace(N=4, d_model=128, d_ff=256, d_k=32, d_v=32, P_drop=0.3),
     "small": SMALL,
-    "base": replace(SMALL, N=6, d_model=512, d_ff=2048, h=8),
+    "base": SMALL.replace(N=6, d_model=512, d_ff=2048, h=8),
 }
 PLAIN, OURS, BFLOAT16 = "plain", "aiayn", "aiayn, bfloat16"
 TRAINING = Training(

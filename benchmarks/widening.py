@@ -5,7 +5,6 @@ was. Every vector x of the model becomes (x, x, ...) in the wider one.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -25,8 +24,7 @@ def widened(model: Transformer, row: Model, times: int) -> tuple[Transformer, Mo
     """
     if times == 1:
         return model, row
-    wider = replace(
-        row,
+    wider = row.replace(
         d_model=row.d_model * times,
         d_ff=row.d_ff * times,
         d_k=row.d_k * times,

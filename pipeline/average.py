@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("run")
     run = parser.parse_args().run
     hand_over_single()
-    config.load_for("average", run)
+    config.load().run(run)  # or an error that names the nearest
     folder = places.model(run)
     mean, weights = average(places.saved_checkpoints(places.checkpoints(folder)))
     save_weights(places.averaged(folder), mean, weights)

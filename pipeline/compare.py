@@ -14,7 +14,8 @@ from aiayn.results import comparison, places
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    comparison.write(places.TABLE_3, compare_variations(config.load_for("compare")))
+    params = config.load()
+    comparison.write(places.TABLE_3, compare_variations(params.variations, params.runs))
 
 
 if __name__ == "__main__":

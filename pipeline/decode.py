@@ -31,10 +31,10 @@ def main() -> None:
     parser.add_argument("run")
     name = parser.parse_args().run
     hand_over_single()
-    params = config.load_for("decode", name)
+    params = config.load()
     run, row = params.run(name), params.model_of(name)
     task, text = params.task(run.task), places.text(run.task)
-    device = open_device(**vars(params.machine), d_model=row.d_model)
+    device = open_device(**dict(params.machine), d_model=row.d_model)
     bpe = Bpe(places.bpe_model(places.vocabulary(run.task)))
     work = list(parts(task, params.splits_of(name)))
     sources = {p.split: read_lines(places.lines(text, p.split, "source")) for p in work}

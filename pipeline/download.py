@@ -18,7 +18,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("task")
     name = parser.parse_args().task
-    params = config.load_for("download", name)
+    params = config.load()
     assemble(
         name,
         params.task(name).text,

@@ -27,11 +27,11 @@ PAIRS = 32  # for the means of each head; decoders read the references
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     hand_over_single()
-    params = config.load_for("illustrate")
+    params = config.load()
     name, sentence = params.illustrations.run, params.illustrations.sentence
     row, task = params.model_of(name), params.run(name).task
     text = places.text(task)
-    device = open_device(**vars(params.machine), d_model=row.d_model)
+    device = open_device(**dict(params.machine), d_model=row.d_model)
     bpe = Bpe(places.bpe_model(places.vocabulary(task)))
     model = load_model(places.averaged(places.model(name)), row, bpe.size, device)
     sources, targets = (read_lines(places.lines(text, places.TEST, side)) for side in places.SIDES)

@@ -25,7 +25,7 @@ from aiayn.results.profiles import write_layers
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     hand_over_single()
-    params = config.load_for("profile_layers")
+    params = config.load()
     spec = params.profiling
     begun = time.perf_counter()
     # other stages may run beside this one: no more threads than each of them has

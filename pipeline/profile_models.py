@@ -15,7 +15,14 @@ from aiayn.results.profiles import write_models
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    models = profile_models(config.load_for("profile_models"))
+    params = config.load()
+    models = profile_models(
+        params.models,
+        params.tasks,
+        params.runs.values(),
+        params.profiling.sentence_pieces,
+        params.training.max_length,
+    )
     write_models(places.MODELS_PROFILE, models)
 
 

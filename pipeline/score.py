@@ -19,12 +19,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
     name = parser.parse_args().run
-    parameters = config.load_for("score", name)
-    run = parameters.run(name)
-    task = parameters.task(run.task)
+    params = config.load()
+    run = params.run(name)
+    task, text = params.task(run.task), places.text(run.task)
     splits = {
-        split: score_task_split(task, split, places.text(run.task), places.outputs(name))
-        for split in parameters.splits_of(name)
+        split: score_task_split(task.kind, task.text, split, text, places.outputs(name))
+        for split in params.splits_of(name)
     }
     curve = places.history(name)
     perplexity = history.last_perplexity(history.read(curve), curve)

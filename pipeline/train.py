@@ -29,15 +29,14 @@ def main() -> None:
     parser.add_argument("run")
     parser.add_argument("--seed", type=int, help="default: the run's own, in params.yaml")
     arguments = parser.parse_args()
-    whole = config.load()  # for what starts and what watches: the training is given its own alone
-    hand_over(whole.launcher)
-    params = config.load_for("train", arguments.run)
+    params = config.load()
+    hand_over(params.launcher)
     run, model = params.run(arguments.run), params.model_of(arguments.run)
     seed = run.seed if arguments.seed is None else arguments.seed
     kind, tokens = params.task(run.task).kind, places.tokens(run.task)
     with join_processes(params.machine.device) as processes:
         device = open_device(
-            **vars(params.machine), d_model=model.d_model, local_rank=processes.local_rank
+            **dict(params.machine), d_model=model.d_model, local_rank=processes.local_rank
         )
         job = Job.of(
             arguments.run, kind, model, params.training, seed, tokens, code_digest("train")
@@ -46,7 +45,7 @@ def main() -> None:
         trainer = Trainer(job, train, dev, device, processes)
         scratch = places.scratch(job.run, trainer.fingerprint)
         identity = RunIdentity(
-            scale=whole.scale, run=job.run, task=run.task, model=run.model,
+            scale=params.scale, run=job.run, task=run.task, model=run.model,
             fingerprint=trainer.fingerprint,
         )  # fmt: skip
         make_room(Path(), trainer)
@@ -54,7 +53,7 @@ def main() -> None:
             fit(trainer, scratch)
             return
         print(trainer.summary(), flush=True)
-        with open_run(identity, {**run_params(whole, job.run), "seed": seed}) as live:
+        with open_run(identity, {**run_params(params, job.run), "seed": seed}) as live:
             outcome = fit(trainer, scratch, live.log)
         write_outputs(Path(), scratch, outcome, circumstances(trainer, outcome))
 

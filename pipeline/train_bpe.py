@@ -15,7 +15,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("task")
     task = parser.parse_args().task
-    spec = config.load_for("train_bpe", task).task(task).bpe
+    spec = config.load().task(task).bpe
     sides = [places.lines(places.text(task), places.TRAIN, side) for side in places.SIDES]
     train_bpe(sides, places.vocabulary(task), spec)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aiayn import config
 from aiayn.config import Launcher
-from aiayn.config.machine import spelled_out
+from aiayn.config.machine import fill_in
 from aiayn.errors import ConfigError
 
 # torchrun tells each process how many there are; ours tells of any other launcher
@@ -49,7 +49,7 @@ def _exec(key: str, command: str | None, gpus: int | None, nodes: int | None) ->
         "stage": stage, "scale": config.load().scale, "gpus": gpus, "nodes": nodes,
         "folder": Path.cwd(), "python": sys.executable,
     }  # fmt: skip
-    words = spelled_out(command, known)
+    words = fill_in(command, known)
     os.environ["AIAYN_LAUNCHED"] = words[0]
     sys.stdout.flush()
     sys.stderr.flush()

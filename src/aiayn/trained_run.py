@@ -5,16 +5,17 @@ Importing this is cheap: torch is imported when a model is first needed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
 
 from aiayn import config
 from aiayn.data.trees.linear import restore, tags_of
 from aiayn.errors import CheckpointError, ConfigError
 from aiayn.results import places
+from aiayn.validation import message
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,13 +132,13 @@ class TrainedRun:
     def _decoded(
         self, sentences: Sequence[str], beam: int | None, alpha: float | None
     ) -> list[str]:
-        search = self._task.search
-        if beam is not None:
-            search = replace(search, beam=beam)
-        if alpha is not None:
-            search = replace(search, alpha=alpha)
-        if search.beam < 1 or not 0 <= search.alpha < math.inf:
-            raise ConfigError("beam must be at least 1, and alpha a finite number from 0 on.")
+        changes = {"beam": beam, "alpha": alpha}
+        try:
+            search = self._task.search.replace(
+                **{name: value for name, value in changes.items() if value is not None}
+            )
+        except ValidationError as error:
+            raise ConfigError(message(error)) from None
         from aiayn.decoding.text import translate
 
         return translate(self._transformer, self._bpe, sentences, search, self._device)

@@ -54,13 +54,16 @@ def build(kind: Any, value: Any, key: str = "", noun: str = "key") -> Any:
     if kind is float:
         # bool is an int to Python, not to a reader of YAML
         _expect(
-            isinstance(value, int | float) and not isinstance(value, bool), key, "a number", value
+            isinstance(value, int | float) and not isinstance(value, bool),
+            key,
+            "a valid number",
+            value,
         )
         _expect(abs(value) <= sys.float_info.max, key, "a finite number", value)  # nan is not
         return float(value)
     if kind is int:
         _expect(
-            isinstance(value, int) and not isinstance(value, bool), key, "a whole number", value
+            isinstance(value, int) and not isinstance(value, bool), key, "a valid integer", value
         )
         return value
     names = {str: "text", bool: "true or false"}
@@ -73,7 +76,9 @@ def _build_dataclass(kind: Any, value: Any, key: str, noun: str) -> Any:
     hints, known = _shape(kind)
     for name in value:
         if name not in known:
-            raise MismatchError(f"{_join(key, name)} is not a {noun}.{nearest(str(name), known)}")
+            raise MismatchError(
+                f"{_join(key, name)} is not a known key.{nearest(str(name), known)}"
+            )
     for name, required in known.items():
         if required and name not in value:
             raise MismatchError(f"{_join(key, name)} is missing.")
@@ -101,7 +106,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """A sentence that names the nearest of `names`, or all of them where none is near."""
     names = list(names)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f" Did you mean {close[0]}?" if close else f" There are: {', '.join(names)}."
+    return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(names)}."
 
 
 def _join(key: str, name: Any) -> str:

@@ -1,23 +1,19 @@
 """The graph follows bytes: a stage depends on the packages that it imports, but for those that change no
-output; it is given the parameters that it lists; it names the formats that it writes.
+output; it reads the parameters that it lists; it names the formats that it writes.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from tests.architecture.test_imports import file_of, imports, package
+from tests.architecture.test_imports import file_of, files, imports, package
 
-from aiayn import config
-from aiayn.config import dvc_yaml
-from aiayn.errors import ConfigError
+from aiayn.config import Task, dvc_yaml
 from aiayn.results.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -27,7 +23,9 @@ STAGES = sorted(GRAPH)
 
 COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
 # what changes no output
-NEUTRAL = frozenset(("config", "errors", "files", "launcher", "results", "tracking", "typed"))
+NEUTRAL = frozenset(
+    ("config", "errors", "files", "launcher", "results", "tracking", "typed", "validation")
+)
 # the formats of a stage's outputs
 WRITES = {
     "download": {"text"}, "encode": {"tokens"}, "train": {"checkpoints", "history"},
@@ -115,88 +113,136 @@ def test_which_stages_a_changed_line_re_runs(changed: str, affected: set[str]) -
     assert {s for s in STAGES if any(covers(dep, SOURCE / changed) for dep in code(s))} == affected
 
 
-def items(stage: str) -> list[str]:
-    """What a stage is there for in the parameters: a task with every kind of text, or two runs."""
-    over = GRAPH[stage].get("foreach")
-    return {None: [""], "${tasks}": ["en-de", "parsing"]}.get(over, ["en-de.base", "en-de.A_h1"])
+# what methods of the parameters return, and what they read besides; `*` stands for a name
+RETURNS = {"task": "tasks.*", "run": "runs.*", "model_of": "models.*", "splits_of": "tested"}
+BESIDES = {"model_of": {"runs"}, "splits_of": {"runs", "tasks.*.text"}}
+# what DVC sees change without a line in `params`: a stage for each run is defined by that run, and
+# a file that was made from parameters changes with them
+SEEN = {
+    "${runs}": {"runs", "tested"},
+    "${tested}": {"runs"},
+    "models/": {"runs", "models.*"},
+    "data/text/": {"tasks.*.text"},
+    "data/bpe/": {"tasks.*.bpe"},
+}
 
 
-def leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The keys of every parameter below a value."""
-    if is_dataclass(value):
-        for field in fields(value):
-            yield from leaves(getattr(value, field.name), (*keys, field.name))
-    elif hasattr(value, "items"):
-        for name, item in value.items():
-            yield from leaves(item, (*keys, name))
-    else:
-        yield keys
+class ParameterReads(ast.NodeVisitor):
+    """The keys of params.yaml that a stage's script reads.
 
+    Whatever is not followed further counts as read with all that is below it: a script that hands
+    a section to a function reads the whole section. What is given to functions that start or watch
+    processes does not count, as it changes no output.
+    """
 
-def read(value: Any, keys: tuple[str, ...]) -> Any:
-    for key in keys:
-        value = getattr(value, key) if is_dataclass(value) else value[key]
-    return value
+    def __init__(self, script: ast.Module) -> None:
+        self.found: set[str] = set()
+        self.names: dict[str, str] = {}  # variables, by name
+        self.watching = {
+            alias.name
+            for node in script.body
+            if isinstance(node, ast.ImportFrom) and node.module
+            and node.module.startswith(("aiayn.launcher", "aiayn.tracking"))
+            for alias in node.names
+        }  # fmt: skip
+        self.visit(script)
 
+    def key(self, node: ast.AST) -> str | None:
+        """The dotted key that an expression stands for, "" being all parameters."""
+        match node:
+            case ast.Name(id=name):
+                return self.names.get(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="config"), attr="load")):
+                return ""
+            case ast.Call(func=ast.Attribute(value=value, attr=method)):
+                return RETURNS[method] if self.key(value) == "" and method in RETURNS else None
+            case ast.Attribute(value=value, attr=attribute):
+                attribute = "decoding" if attribute == "search" else attribute
+                below = self.key(value)
+                return None if below is None else f"{below}.{attribute}".removeprefix(".")
+        return None
 
-@pytest.mark.parametrize("stage", [s for s in STAGES if s not in ("encode", "report", "track")])
-def test_a_stage_is_given_what_it_lists_and_nothing_else(stage: str) -> None:
-    whole = config.load(ROOT / "params.yaml")
-    for item in items(stage):
-        run = whole.runs.get(item) or whole.runs[whole.illustrations.run]
-        listed = [
-            entry.replace("${key}", item.replace(".", "/")).replace("${item.task}", run.task)
-            .replace("${item.model}", run.model).split(".")
-            for entry in body(stage).get("params", ())
-        ]  # fmt: skip
-        known = {tuple(name.replace("/", ".") for name in names) for names in listed}
-        if any(dep.startswith("models/") for dep in body(stage)["deps"]):
-            known.add(("models", run.model))
-        if "data/text/${item.task}" in body(stage)["deps"]:
-            known.add(("tasks", run.task, "text"))
-        view = config.load_for(stage, item, ROOT / "params.yaml")
-        for keys in leaves(whole):
-            if keys[0] in ("runs", "tested") and (keys[0],) not in known:
-                continue  # below
-            if any(keys[: len(prefix)] == prefix for prefix in known):
-                assert read(view, keys) == read(whole, keys)
+    def visit_Assign(self, node: ast.Assign) -> None:
+        (target,) = node.targets
+        pairs = [(target, node.value)]
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = list(zip(target.elts, node.value.elts, strict=True))
+        for name, value in pairs:
+            key = self.key(value)
+            if key is None or not isinstance(name, ast.Name):
+                self.visit(value)
             else:
-                with pytest.raises(ConfigError, match=f"the stage {stage} reads"):
-                    read(view, keys)
+                self.names[name.id] = key
+                self.visit_arguments(value)
 
+    def visit_arguments(self, node: ast.AST) -> None:
+        """What is read on the way to an expression's own key."""
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                self.found |= BESIDES.get(call.func.attr, set())
+                for argument in call.args:
+                    self.visit(argument)
 
-def test_a_stage_of_a_run_is_given_that_run_alone() -> None:
-    whole = config.load(ROOT / "params.yaml")
-    tested = config.load_for("decode", "en-de.base", ROOT / "params.yaml")
-    assert dict(tested.runs) == {"en-de.base": whole.runs["en-de.base"]}
-    assert tested.splits_of("en-de.base") == ("dev", "test")
-    untested = config.load_for("decode", "en-de.A_h1", ROOT / "params.yaml")
-    assert untested.tested == ()
-    assert untested.splits_of("en-de.A_h1") == ("dev",)
+    def generic_visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in self.watching:
+            return
+        key = self.key(node)
+        if key is None:
+            super().generic_visit(node)
+        else:
+            self.found.add(key)
+            self.visit_arguments(node)
 
 
 @pytest.mark.parametrize("stage", [s for s in STAGES if s not in ("encode", "report", "track")])
-def test_a_stage_asks_for_what_is_its_own(stage: str) -> None:
-    script = (ROOT / "pipeline" / f"{stage}.py").read_text()
-    asked = re.findall(r"config\.load_for\(\"(\w+)\"", script)
-    assert asked == [stage]
-    whole = len(re.findall(r"config\.load\(", script))
-    assert whole == (stage == "train")
+def test_a_stage_reads_the_parameters_that_it_lists(stage: str) -> None:
+    """And no others but those whose change DVC sees anyway."""
+    script = ast.parse((ROOT / "pipeline" / f"{stage}.py").read_text())
+    read = ParameterReads(script).found
+    # a whole task is all its fields
+    read |= {f"tasks.*.{name}" for name in Task.model_fields} if "tasks.*" in read else set()
+    read.discard("tasks.*")
+    listed = {re.sub(r"\$\{[^}]+\}", "*", key) for key in body(stage).get("params", ())}
+    sources = [GRAPH[stage].get("foreach", ""), *body(stage)["deps"]]
+    seen = {key for source in sources for start, keys in SEEN.items() if source.startswith(start)
+            for key in keys}  # fmt: skip
+    unlisted = {key for key in read if not any(is_below(key, other) for other in listed | seen)}
+    assert not unlisted, f"{stage} reads {sorted(unlisted)}: list it in dvc.yaml"
+    assert not {key for key in listed if not any(is_below(other, key) for other in read)}
 
 
-def test_a_training_shows_all_parameters_to_what_starts_and_what_watches_alone() -> None:
-    tree = ast.parse((ROOT / "pipeline/train.py").read_text())
-    uses = [
-        ast.unparse(node)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute)
-        and any(isinstance(n, ast.Name) and n.id == "whole" for n in ast.walk(node))
-        and ast.unparse(node.func) != "open_run"
-    ]  # fmt: skip
-    assert {use.partition("(")[0] for use in uses} == {"hand_over", "RunIdentity", "run_params"}
-    assert "hand_over(whole.launcher)" in uses
-    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "whole"]
-    assert len(names) == 1 + len(uses)
+def is_below(key: str, other: str) -> bool:
+    return f"{key}.".startswith(f"{other}.")
+
+
+@pytest.mark.parametrize(
+    ("script", "read"),
+    [
+        ("params = config.load()\nf(params)", {""}),
+        ("f(config.load().machine.device)", {"machine.device"}),
+        ("params = config.load()\ntask = params.task(name)\nf(task.text, task.search)",
+         {"tasks.*.text", "tasks.*.decoding"}),
+        ("a, b = config.load().runs, 1\nf(a.values())", {"runs.values"}),
+        ("params = config.load()\nrow = params.model_of(params.illustrations.run)\nf(row.h)",
+         {"runs", "illustrations.run", "models.*.h"}),
+        ("params = config.load()\n[f(s) for s in params.splits_of(x)]", {"tested", "runs", "tasks.*.text"}),
+        ("params = config.load()\nf(lambda: params.unheard_of)", {"unheard_of"}),
+        ("from aiayn.launcher import start\nstart(config.load())", set()),
+    ],
+)  # fmt: skip
+def test_parameter_reads(script: str, read: set[str]) -> None:
+    assert ParameterReads(ast.parse(script)).found == read
+
+
+COMPUTING = ("data", "model", "training", "decoding", "illustrations", "profiling", "evaluation")
+
+
+@pytest.mark.parametrize("name", COMPUTING)
+def test_what_computes_is_given_its_parameters(name: str) -> None:
+    """So that the script of a stage shows all that the stage reads."""
+    for path in files(name):
+        assert not imports(path) & {"aiayn.config.Config", "aiayn.config.load"}, path
+        assert "config.load(" not in path.read_text(), path
 
 
 @pytest.mark.parametrize("stage", STAGES)

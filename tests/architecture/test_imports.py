@@ -17,6 +17,7 @@ STAGES = sorted(path.stem for path in (ROOT / "pipeline").glob("*.py"))
 PACKAGES = (
     "errors",
     "typed",
+    "validation",
     "files",
     "config",
     "results",
@@ -34,9 +35,9 @@ PACKAGES = (
     "tracking",
     "commands",
 )
-BASE = {"errors", "typed", "config", "files", "results"}
+BASE = {"errors", "typed", "validation", "config", "files", "results"}
 EXCEPTIONS = {
-    "results": {"errors", "typed", "files", "config"},
+    "results": {"errors", "typed", "validation", "files", "config"},
     "paper": {"config"},
     "launcher": {"errors", "config"},
     "model": BASE,

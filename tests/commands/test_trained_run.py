@@ -9,7 +9,7 @@ import sys
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         positions="sinusoid", average=2, checkpoint_steps=2,
     )  # fmt: skip
     for name in ("base", "brief", "parser", "classifier"):
-        params["models"][name] = asdict(row)
+        params["models"][name] = row.columns
     for task in params["tasks"].values():
         if task["decoding"]:
             task["decoding"]["extra_length"] = 4
@@ -74,7 +74,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model = Transformer(row, size, max_length=32)
         path = root / "models" / weights
         path.parent.mkdir(parents=True, exist_ok=True)
-        about = Weights(run=path.parent.name, model=asdict(row), seed=1, max_length=32, step=8)
+        about = Weights(run=path.parent.name, model=row.columns, seed=1, max_length=32, step=8)
         save_weights(path, model.state_dict(), about)
     path = root / "models" / CLASSIFIER / "averaged.safetensors"
     path.parent.mkdir(parents=True)
@@ -141,9 +141,9 @@ def test_sentences_are_given_the_form_that_the_model_learned(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
     asked = config.load()
-    text = replace(asked.tasks["en-de"].text, form="lowercased_tokens")
-    tasks = {**asked.tasks, "en-de": replace(asked.tasks["en-de"], text=text)}
-    monkeypatch.setattr(config, "load", lambda: replace(asked, tasks=tasks))
+    text = asked.tasks["en-de"].text.replace(form="lowercased_tokens")
+    tasks = {**asked.tasks, "en-de": asked.tasks["en-de"].replace(text=text)}
+    monkeypatch.setattr(config, "load", lambda: asked.replace(tasks=tasks))
     monkeypatch.setattr("aiayn.decoding.text.translate", lambda *arguments: list(arguments[2]))
     main(["translate", RUN, "A dog, asleep."])
     assert capsys.readouterr().out == "a dog , asleep .\n"
@@ -231,9 +231,9 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
         (["en-de.\udcff", "x"], "ConfigError: params.yaml: there is no run 'en-de.\\udcff'."),
         ([RUN, "--input", "models"], "DataError: models: is a folder. Name a file of sentences"),
         ([RUN, "--input", "a\nb"], "DataError: a\\nb: there is no such file."),
-        ([RUN, "x", "--beam", "0"], "ConfigError: beam must be at least 1"),
-        ([RUN, "x", "--alpha", "nan"], "ConfigError: beam must be at least 1, and alpha a finite number"),
-        ([RUN, "x", "--alpha", "inf"], "alpha a finite number from 0 on."),
+        ([RUN, "x", "--beam", "0"], "ConfigError: beam must be greater than 0, not 0."),
+        ([RUN, "x", "--alpha", "nan"], "ConfigError: alpha must be a finite number"),
+        ([RUN, "x", "--alpha", "inf"], "ConfigError: alpha must be a finite number"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_clear_line(

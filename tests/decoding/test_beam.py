@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -122,7 +121,7 @@ def ended(model: Transformer, source: list[int], decoding: Decoding) -> list[Hyp
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_it_may_stop_as_soon_as_a_beam_of_them_has_ended(tiny: Row, alpha: float) -> None:
     exact = Decoding(beam=3, alpha=alpha, extra_length=12)
-    soon = replace(exact, stop="beam")
+    soon = exact.replace(stop="beam")
     missed = 0
     for seed in range(8):
         model = random_model(tiny(), seed)

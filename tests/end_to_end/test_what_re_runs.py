@@ -55,7 +55,10 @@ def test_another_launcher_re_runs_nothing(finished: Any) -> None:
 def test_what_only_carries_re_runs_nothing_costly(finished: Any) -> None:
     source = finished.root / "src/aiayn"
     files = [path for room in CARRIERS for path in sorted((source / room).rglob("*.py"))]
-    files += [source / name for name in ("errors.py", "files.py", "typed.py", "launcher.py")]
+    files += [
+        source / name
+        for name in ("errors.py", "files.py", "typed.py", "validation.py", "launcher.py")
+    ]
     run = after_changing(finished, *files)
     assert {"profile_layers", "report"} <= run  # their deps are seen to have changed
     assert not run & COSTLY

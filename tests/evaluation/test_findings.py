@@ -100,11 +100,11 @@ def test_a_model_of_several_seeds_counts_once() -> None:
 def test_runs_that_differ_by_their_seeds_alone() -> None:
     demo = config.load(ROOT / "reproductions/demo/params.yaml")
     bleu = {name: Ways(last=n, averaged=n, greedy=n) for n, name in enumerate(demo.runs)}
-    twice = replace(demo, runs={**demo.runs, "again": demo.run(next(iter(demo.runs)))})
+    twice = {**demo.runs, "again": demo.run(next(iter(demo.runs)))}
     assert over_seeds(twice, {**bleu, "again": Ways(last=-1, averaged=-1, greedy=-1)}) == (
-        over_seeds(demo, bleu)
+        over_seeds(demo.runs, bleu)
     )
-    together = [[int(ways.last) for ways in seeds] for seeds in over_seeds(demo, bleu)]
+    together = [[int(ways.last) for ways in seeds] for seeds in over_seeds(demo.runs, bleu)]
     runs = list(demo.runs.values())
     assert sorted(n for seeds in together for n in seeds) == list(range(len(runs)))
     assert len(together) == len({(run.task, run.model) for run in runs}) < len(runs)

@@ -96,7 +96,8 @@ def compare(project: Path) -> Compare:
         (project / "params.yaml").write_text(
             yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
         )
-        return compare_variations(config.load(project / "params.yaml"), project)
+        loaded = config.load(project / "params.yaml")
+        return compare_variations(loaded.variations, loaded.runs, project)
 
     return with_runs
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from torch import Tensor
 
 from aiayn.config import Model
-from aiayn.errors import ConfigError
 from aiayn.model.attention import KeysValues, MultiHeadAttention
 from aiayn.model.neighbourhood import NeighbourhoodAttention
 from aiayn.model.transformer import Transformer
@@ -132,5 +132,5 @@ def test_a_row_without_one_has_no_such_column(tiny: Row) -> None:
 
 
 def test_one_must_hold_a_position(tiny: Row) -> None:
-    with pytest.raises(ConfigError, match="models.x.neighbourhood is 0; it must be above 0."):
-        tiny(neighbourhood=0).check("models.x")
+    with pytest.raises(ValidationError, match="greater than 0"):
+        tiny(neighbourhood=0)

@@ -141,7 +141,7 @@ def test_a_renamed_key_is_named_with_its_file(tmp_path: Path, path: tuple[str, .
             GOLDEN.read_text().replace('"outcome": "higher"', '"outcome": "up"'),
             "outcome must be one of higher",
         ),
-        (GOLDEN.read_text().replace("23.5", '"high"'), "must be a number, not 'high'"),
+        (GOLDEN.read_text().replace("23.5", '"high"'), "must be a valid number, not 'high'"),
         (GOLDEN.read_text().replace('"base": "brief"', '"base": "big"'), "models.big, the base,"),
     ],
 )

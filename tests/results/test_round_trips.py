@@ -144,6 +144,6 @@ def test_a_number_that_is_text(tmp_path: Path) -> None:
     write_atomically(path, golden.read_text(encoding="utf-8").replace("12.34", '"12.34"'))
     with pytest.raises(
         ScoreError,
-        match=r"parsing.small.json: splits.dev.exact_match.value must be a number, not '12.34'",
+        match=r"parsing.small.json: splits.dev.exact_match.value must be a valid number, not '12.34'",
     ):
         scores.read(path)

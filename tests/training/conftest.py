@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 SETTINGS = Training(
-    batch_tokens=256, micro_batches=4, max_length=40, warmup_steps=20, learning_rate_scale=1.0,
+    batch_tokens=256, micro_batches=4, max_length=32, warmup_steps=20, learning_rate_scale=1.0,
     adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9), validation_steps=4, log_steps=2,
 )  # fmt: skip
 
@@ -44,7 +43,7 @@ def make_trainer(tiny: Callable[..., Model]) -> Callable[..., Trainer]:
     def make(processes: Processes | None = None, **changes: object) -> Trainer:
         settings = {k: v for k, v in changes.items() if hasattr(SETTINGS, k)}
         columns = {k: v for k, v in changes.items() if k not in settings}
-        training = replace(SETTINGS, **settings)  # type: ignore[arg-type]
+        training = SETTINGS.replace(**settings)
         job = Job("en-de.tiny", "translation", tiny(**columns), training, 1, "tokens", "code")
         device = Device(torch.device("cpu"), "float32")
         return Trainer(
@@ -65,7 +64,6 @@ def scratch(tmp_path: Path) -> Path:
 # is the test's; so is what happens at every write to disk.
 HOST = """
 import importlib.util, json, multiprocessing, os, signal, sys
-from dataclasses import replace
 from pathlib import Path
 import torch
 from aiayn.model.device import Device
@@ -89,7 +87,7 @@ torch.set_num_threads(1)
 @one_line_errors
 def train(scratch, columns, settings, on_step, on_write):
     with join_processes("cpu") as processes:
-        training, model = replace(here.SETTINGS, **settings), replace(top.TINY, **columns)
+        training, model = here.SETTINGS.replace(**settings), top.TINY.replace(**columns)
         job, device = Job("en-de.tiny", "translation", model, training, 1, "tokens", "code"), Device(torch.device("cpu"), "float32")
         trainer = Trainer(job, here.random_arrays(200), here.random_arrays(20, 1), device, processes)
         step, fsync, write = trainer.step, os.fsync, {"number": 0}

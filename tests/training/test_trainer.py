@@ -84,8 +84,8 @@ def test_processes_share_out_all_work() -> None:
 
 def test_fingerprint(make_trainer: Make) -> None:
     job = make_trainer().job
-    other_model = replace(job, model=replace(job.model, P_drop=0.2))
-    other_training = replace(job, training=replace(job.training, warmup_steps=21))
+    other_model = replace(job, model=job.model.replace(P_drop=0.2))
+    other_training = replace(job, training=job.training.replace(warmup_steps=21))
     others = [other_model, other_training, replace(job, seed=2), replace(job, tokens_digest="x")]
     prints = {j.fingerprint(CPU) for j in (job, *others)}
     assert len(prints) == 5

@@ -20,7 +20,6 @@ STEPS, SAVED, KILLED = 30, 10, 15
 # a small training; the second machine dies after a step: torchrun's agent and what it started
 TRAIN = f"""
 import importlib.util, os, signal, sys
-from dataclasses import replace
 from pathlib import Path
 import torch
 from aiayn.model.device import Device
@@ -42,7 +41,7 @@ torch.set_num_threads(1)
 @one_line_errors
 def main():
     with join_processes("cpu") as processes:
-        model = replace(top.TINY, steps={STEPS}, checkpoint_steps={SAVED})
+        model = top.TINY.replace(steps={STEPS}, checkpoint_steps={SAVED})
         job, device = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens", "code"), Device(torch.device("cpu"), "float32")
         arrays = here.random_arrays(200), here.random_arrays(20, 1)
         trainer = Trainer(job, *arrays, device, processes)

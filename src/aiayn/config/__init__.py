@@ -1,6 +1,6 @@
-"""The parameters in force, typed and frozen; read from params.yaml and validated once, at the door.
+"""The parameters in force, typed and frozen: read from params.yaml and validated once.
 
-Every complaint names the key, the file and, where one is near, the name that was probably meant.
+Every error names the key, the file and, where one is near, the name that was probably meant.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
 from aiayn.config.corpora import (
     Catalogue,
@@ -21,15 +22,14 @@ from aiayn.config.corpora import (
     Side,
     Treebank,
 )
-from aiayn.config.given import given
 from aiayn.config.machine import Launcher, Machine
-from aiayn.config.model import Model, spelled_out
+from aiayn.config.model import Model
+from aiayn.config.parameters import Config, Illustrations, Run, Variations
 from aiayn.config.profiling import Grid, LayerSizes, Profiling
-from aiayn.config.schema import Config, Illustrations, Run, Variations
 from aiayn.config.task import Bpe, Cleaning, Decoding, Kind, Task, Text
 from aiayn.config.training import Adam, Training
 from aiayn.errors import ConfigError
-from aiayn.typed import MismatchError, build
+from aiayn.validation import message
 
 __all__ = [
     "PARAMS",
@@ -61,7 +61,6 @@ __all__ = [
     "Treebank",
     "Variations",
     "load",
-    "load_for",
     "parse",
     "read_yaml",
 ]
@@ -69,19 +68,8 @@ __all__ = [
 PARAMS = Path("params.yaml")
 
 
-def load_for(stage: str, item: str = "", path: Path = PARAMS) -> Config:
-    """Read and validate `path`; of it, what the dvc.yaml beside it lists for a stage.
-
-    Args:
-        item: the task or the run, where there is one stage for each.
-    Raises:
-        ConfigError: as `load`; or there is no such task or run, or no dvc.yaml.
-    """
-    return given(load(path), path.with_name("dvc.yaml"), stage, item)
-
-
 def load(path: Path = PARAMS) -> Config:
-    """Read and validate `path`, all of it: for what only watches, or is no stage.
+    """Read and validate `path`.
 
     Raises:
         ConfigError: the file is missing or is not YAML, a key is unknown, missing or of the wrong
@@ -105,13 +93,10 @@ def parse(content: bytes) -> Config:
     Raises:
         ConfigError: as `load`, but for the file, which has no name here.
     """
-    data = read_yaml(content)
     try:
-        config: Config = build(Config, _spelled_out(data), noun="parameter")
-    except MismatchError as error:
-        raise ConfigError(str(error)) from None
-    config.check()
-    return config
+        return Config.model_validate(read_yaml(content))
+    except ValidationError as error:
+        raise ConfigError(message(error)) from None
 
 
 def read_yaml(content: bytes) -> Any:
@@ -123,10 +108,3 @@ def read_yaml(content: bytes) -> Any:
         raise ConfigError(f"not YAML: {complaint}.") from error
     except (ValueError, RecursionError) as error:  # a date or a number that is none
         raise ConfigError(f"not YAML: {error}.") from error
-
-
-def _spelled_out(data: Any) -> Any:
-    if not isinstance(data, dict) or not isinstance(data.get("models"), dict):
-        return data
-    models = data["models"].items()
-    return data | {"models": {name: spelled_out(row, f"models.{name}") for name, row in models}}

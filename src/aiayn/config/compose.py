@@ -1,33 +1,36 @@
-"""params.yaml out of conf/: composed by Hydra as `dvc exp run` does, and validated before it is
+"""params.yaml from conf/: composed by Hydra, like `dvc exp run` does, and validated before it is
 written. `make params` runs this file."""
 
 from __future__ import annotations
 
 import argparse
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dvc.utils.hydra import compose_and_dump
+from hydra import compose, initialize_config_dir
 from hydra.errors import MissingConfigException
+from omegaconf import OmegaConf
 
 from aiayn import config
-from aiayn.config.rules import named
+from aiayn.config.names import check_name
 from aiayn.errors import ConfigError, one_line_errors
 from aiayn.files import write_atomically
-from aiayn.typed import nearest
+from aiayn.validation import nearest
 
 CONF = Path("conf")
 ROOT = CONF / "config.yaml"
 LAUNCHERS = CONF / "launcher"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+Files = Mapping[Path, Any]
+"""The content of each file of conf/ by its path from the project's folder."""
+
 
 def write_params(
     root: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
 ) -> None:
-    """Write the parameters of a project; the former ones stay if anything is wrong.
+    """Write the parameters of a project; the file stays as it was if anything is wrong.
 
     Args:
         root: the project's folder.
@@ -35,104 +38,107 @@ def write_params(
         launcher: a file of conf/launcher; None: the one that the scale names.
         gpus: how many the launcher gives a training, on each machine; None: as many as it names.
     Raises:
-        ConfigError: a file of conf/ cannot be read, asks for one that is not there, or sets what is
-            no parameter; the launcher has no GPUs; or the parameters contradict each other.
+        ConfigError: a file of conf/ cannot be read, names one that does not exist, or sets an
+            unknown parameter; the launcher has no GPUs; or the parameters contradict each other.
     """
-    overrides = {"scale": scale, "launcher": launcher, "launcher.gpus": gpus}
+    asked = {"scale": scale, "launcher": launcher, "launcher.gpus": gpus}
+    overrides = {key: name for key, name in asked.items() if name is not None}
     for key, name in overrides.items():
-        if name is not None:
-            named(name, key)
-    given = {
-        path.relative_to(root): _read(path, path.relative_to(root))
-        for path in sorted((root / CONF).rglob("*.yaml"))
-    }
-    if ROOT not in given:
+        try:
+            check_name(name)
+        except ValueError as error:
+            raise ConfigError(f"{key} {error}") from None
+    paths = sorted((root / CONF).rglob("*.yaml"))
+    files = {path.relative_to(root): _read(path, path.relative_to(root)) for path in paths}
+    if ROOT not in files:
         raise ConfigError(f"{ROOT}: there is no such file. Run from the project's folder.")
-    asked = [f"{key}={name}" for key, name in overrides.items() if name is not None]
-    content = _composed(root, given, asked)
+    content = _composed(root, files, [f"{key}={name}" for key, name in overrides.items()])
     try:
         config.parse(content)
     except ConfigError as error:
         key, composed = str(error).split(" ")[0], config.read_yaml(content)
-        raise ConfigError(f"{_place(key, given, composed.get('scale'))}: {error}") from error
+        raise ConfigError(f"{_origin(key, files, composed.get('scale'))}: {error}") from error
     write_atomically(root / config.PARAMS, content)
 
 
-def _read(path: Path, place: Path) -> Any:
+def _read(path: Path, name: Path) -> Any:
     content = path.read_bytes()
     if content.startswith(BYTE_ORDER_MARK):
         raise ConfigError(
-            f"{place}: begins with a byte order mark, which would hide its first line. "
+            f"{name}: begins with a byte order mark, which would hide its first line. "
             "Save it as UTF-8 without one."
         )
     try:
         return config.read_yaml(content)
     except ConfigError as error:
-        raise ConfigError(f"{place}: {error}") from error
+        raise ConfigError(f"{name}: {error}") from error
 
 
-def _composed(root: Path, given: Mapping[Path, Any], overrides: Sequence[str]) -> bytes:
-    conf = (root / CONF).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / config.PARAMS.name
-        try:
-            compose_and_dump(file, str(conf), None, ROOT.stem, "", [*overrides])
-        except MissingConfigException as error:
-            missing = str(error.missing_cfg_file)
-            raise ConfigError(
-                f"{CONF}/{missing}.yaml: there is no such file."
-                f"{nearest(missing.rpartition('/')[2], error.options or ())}"
-            ) from error
-        except Exception as error:  # Hydra and what it stands on raise errors of every family
-            if "Could not override 'launcher.gpus'" in str(error):
-                raise ConfigError(_without_gpus(given)) from error
-            complaint = " ".join(f"{error} {error.__cause__ or ''}".split())
-            raise ConfigError(f"{CONF}: {complaint}.".replace(str(conf), str(CONF))) from error
-        return file.read_bytes()
+def _composed(root: Path, files: Files, overrides: Sequence[str]) -> bytes:
+    """The content of params.yaml."""
+    conf = str((root / CONF).resolve())
+    try:
+        with initialize_config_dir(conf, version_base=None):
+            composed = compose(ROOT.stem, [*overrides])
+        OmegaConf.resolve(composed)
+        return OmegaConf.to_yaml(composed).encode()
+    except MissingConfigException as error:
+        missing = str(error.missing_cfg_file)
+        raise ConfigError(
+            f"{CONF}/{missing}.yaml: there is no such file."
+            f"{nearest(missing.rpartition('/')[2], error.options or ())}"
+        ) from error
+    except Exception as error:  # Hydra and its libraries raise errors of unrelated types
+        if "Could not override 'launcher.gpus'" in str(error):
+            raise ConfigError(_launcher_without_gpus(files)) from error
+        complaint = " ".join(f"{error} {error.__cause__ or ''}".split()).replace(conf, str(CONF))
+        raise ConfigError(f"{CONF}: {complaint}.") from error
 
 
-def _without_gpus(given: Mapping[Path, Any]) -> str:
-    """What is said where GPUs are asked of a launcher that has no number of them."""
-    files = [file for file in given if file.parent == LAUNCHERS]
-    able = [file.stem for file in files if "launcher.gpus" in _keys(file, given[file])]
+def _launcher_without_gpus(files: Files) -> str:
+    suitable = [
+        path.stem
+        for path, data in files.items()
+        if path.parent == LAUNCHERS and "launcher.gpus" in _keys(path, data)
+    ]
     return (
         "launcher.gpus is given, but the launcher in force has none. Leave GPUS out, or choose one "
-        f"that has: LAUNCHER={', '.join(able)}."
+        f"that has: LAUNCHER={', '.join(suitable)}."
     )
 
 
-def _place(key: str, given: Mapping[Path, Any], scale: Any) -> Path:
-    """The file of conf/ that sets a key; that of the scale where none does, because something is
+def _origin(key: str, files: Files, scale: Any) -> Path:
+    """The file of conf/ that sets a key; that of the scale if none does, because something is
     missing or because two files contradict each other."""
     path = CONF / "scale" / f"{scale}.yaml"
-    used = [*_used(ROOT, given), *_used(path, given)]
-    setting = [file for file in used if key in _keys(file, given[file])]
-    return setting[-1] if setting else path if path in given else ROOT
+    used = [*_used(ROOT, files), *_used(path, files)]
+    setting = [file for file in used if key in _keys(file, files[file])]
+    return setting[-1] if setting else path if path in files else ROOT
 
 
-def _used(path: Path, given: Mapping[Path, Any]) -> Iterator[Path]:
-    """A file of conf/ that is there, and those that its list of defaults names by their place."""
-    if path not in given:
+def _used(path: Path, files: Files) -> Iterator[Path]:
+    """A file of conf/, if it exists, and those that its list of defaults names by absolute path."""
+    if path not in files:
         return
     yield path
-    for entry in given[path].get("defaults", ()):
+    for entry in files[path].get("defaults", ()):
         for group, names in entry.items() if isinstance(entry, dict) else ():
             for name in names if isinstance(names, list) else [names]:
                 if str(group).startswith("/"):
-                    yield from _used(CONF / str(group).strip("/") / f"{name}.yaml", given)
+                    yield from _used(CONF / str(group).strip("/") / f"{name}.yaml", files)
 
 
 def _keys(path: Path, data: Any) -> set[str]:
-    """Every dotted key that a file sets; what it sets stands below its folder's name, but for the
-    files of scales and the root, which set keys of all sections."""
+    """Every dotted key that a file sets: below the name of its folder, except for the files of
+    scales and the root, which set keys of all sections."""
     folder = "" if path == ROOT or path.parent.name == "scale" else f"{path.parent.name}."
-    return {f"{folder}{key}" for key in _flat(data)}
+    return {f"{folder}{key}" for key in _dotted(data)}
 
 
-def _flat(data: Any) -> Iterable[str]:
+def _dotted(data: Any) -> Iterator[str]:
     for name, value in data.items() if isinstance(data, dict) else ():
         yield str(name)
-        yield from (f"{name}.{key}" for key in _flat(value))
+        yield from (f"{name}.{key}" for key in _dotted(value))
 
 
 @one_line_errors

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from aiayn.config.rules import below_one, positive, require
-from aiayn.errors import ConfigError
+from pydantic import PositiveInt, model_validator
+
+from aiayn.config.training import Fraction
+from aiayn.validation import StrictModel, invalid
 
 
-@dataclass(frozen=True, kw_only=True)
-class Model:
+class Model(StrictModel):
     """A row of table 3, column for column.
 
     field | meaning
@@ -18,79 +18,62 @@ class Model:
     N | layers of the encoder, and of the decoder
     d_model, d_ff | widths of the sub-layers' outputs and of the feed-forward network's inner layer
     h | heads of attention
-    d_k, d_v | widths of a head's keys and values; a row that leaves them out means d_model / h
+    d_k, d_v | widths of a head's keys and values; left out: d_model / h (section 3.2.2)
     P_drop, eps_ls | rate of dropout; label smoothing
     steps | of the optimiser
-    positions | how positions are encoded: sinusoids, or embeddings that are learned (row E)
+    positions | how positions are encoded: sinusoids, or learned embeddings (row E)
     average | number of last checkpoints that are averaged (section 6.1: 5 for base, 20 for big)
     checkpoint_steps | between two checkpoints: the paper's 10 minutes are 1,500 of base, 600 of big
-    neighbourhood | r of section 4: self-attention sees so many positions; absent: all of them
+    neighbourhood | r of section 4: self-attention sees so many positions; left out: all of them
     """
 
-    N: int
-    d_model: int
-    d_ff: int
-    h: int
-    d_k: int
-    d_v: int
-    P_drop: float
-    eps_ls: float
-    steps: int
+    N: PositiveInt
+    d_model: PositiveInt
+    d_ff: PositiveInt
+    h: PositiveInt
+    d_k: PositiveInt
+    d_v: PositiveInt
+    P_drop: Fraction
+    eps_ls: Fraction
+    steps: PositiveInt
     positions: Literal["sinusoid", "learned"]
-    average: int
-    checkpoint_steps: int
-    neighbourhood: int | None = None
+    average: PositiveInt
+    checkpoint_steps: PositiveInt
+    neighbourhood: PositiveInt | None = None
 
     @property
     def columns(self) -> dict[str, Any]:
         """The columns that the row has, by name."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return self.model_dump(exclude_none=True)
 
-    def check(self, key: str) -> None:
-        """Raises ConfigError where no such model can be built, or averaged."""
-        for field in (
-            "N",
-            "d_model",
-            "d_ff",
-            "h",
-            "d_k",
-            "d_v",
-            "steps",
-            "average",
-            "checkpoint_steps",
-            "neighbourhood",
-        ):
-            positive(f"{key}.{field}", getattr(self, field))
-        for field in ("P_drop", "eps_ls"):
-            below_one(f"{key}.{field}", getattr(self, field))
-        require(self.d_model % 2 == 0, f"{key}.d_model", "must be even: a sine and a cosine each")
-        checkpoints = -(-self.steps // self.checkpoint_steps)  # the last step makes one anyway
-        require(
-            self.average <= checkpoints,
-            f"{key}.average",
-            f"is {self.average}, but steps {self.steps} with checkpoint_steps "
-            f"{self.checkpoint_steps} give {checkpoints} to average; lower average or "
-            "checkpoint_steps, or raise steps",
-        )
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_head_widths(cls, row: Any) -> Any:
+        if not isinstance(row, dict) or row.keys() >= {"d_k", "d_v"}:
+            return row
+        d_model, h = row.get("d_model"), row.get("h")
+        if not isinstance(d_model, int) or not isinstance(h, int) or min(d_model, h) < 1:
+            return {"d_k": 1, "d_v": 1} | row  # the mistake to report is that of d_model or h
+        if d_model % h:
+            divisors = [n for n in range(1, 65) if d_model % n == 0]
+            near = sorted(sorted(divisors, key=lambda n: abs(n - h))[:5])
+            raise invalid(
+                "h",
+                f"is {h}, which does not divide d_model {d_model}. "
+                f"Use {', '.join(map(str, near))}, or give d_k and d_v.",
+            )
+        return {"d_k": d_model // h, "d_v": d_model // h} | row
 
-
-def spelled_out(row: Any, key: str) -> Any:
-    """A row of the file with its d_k and d_v, which are d_model / h where it leaves them out
-    (section 3.2.2).
-
-    Raises:
-        ConfigError: h does not divide d_model.
-    """
-    if not isinstance(row, dict) or row.keys() >= {"d_k", "d_v"}:
-        return row
-    d_model, h = row.get("d_model"), row.get("h")
-    if not isinstance(d_model, int) or not isinstance(h, int) or min(d_model, h) < 1:
-        return {"d_k": 1, "d_v": 1} | row  # no model: what is said is said of d_model or h
-    if d_model % h:
-        divisors = [n for n in range(1, 65) if d_model % n == 0]
-        near = sorted(sorted(divisors, key=lambda n: abs(n - h))[:5])
-        raise ConfigError(
-            f"{key}.h is {h}, which does not divide d_model {d_model}. "
-            f"Use {', '.join(map(str, near))}, or give d_k and d_v."
-        )
-    return {"d_k": d_model // h, "d_v": d_model // h} | row
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.d_model % 2:
+            raise invalid("d_model", "must be even: a sine and a cosine each.")
+        checkpoints = -(-self.steps // self.checkpoint_steps)  # the last step always makes one
+        if self.average > checkpoints:
+            raise invalid(
+                "average",
+                f"is {self.average}, but steps {self.steps} with checkpoint_steps "
+                f"{self.checkpoint_steps} give {checkpoints} to average; lower average or "
+                "checkpoint_steps, or raise steps.",
+            )
+        return self

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated, Self
 
-from aiayn.config.rules import positive, require
+from pydantic import Field, PositiveInt, model_validator
+
+from aiayn.validation import Items, StrictModel, invalid
 
 # sizes of a grid over which a growth is fitted; the others are only gone through
 FITTED = {
@@ -13,29 +15,28 @@ FITTED = {
     ("chains", "n"),
 }
 
+Sizes = Annotated[Items[int], Field(min_length=1)]
 
-@dataclass(frozen=True, kw_only=True)
-class LayerSizes:
+
+class LayerSizes(StrictModel):
     """n positions, width d, kernel k, neighbourhood r: the letters of table 1."""
 
-    n: int
-    d: int
-    k: int
-    r: int
+    n: PositiveInt
+    d: PositiveInt
+    k: PositiveInt
+    r: PositiveInt
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grid:
+class Grid(StrictModel):
     """Values of the same four sizes."""
 
-    n: tuple[int, ...]
-    d: tuple[int, ...]
-    k: tuple[int, ...]
-    r: tuple[int, ...]
+    n: Sizes
+    d: Sizes
+    k: Sizes
+    r: Sizes
 
 
-@dataclass(frozen=True, kw_only=True)
-class Profiling:
+class Profiling(StrictModel):
     """Where table 1's layers and the models are measured.
 
     FLOPs are counted over `counts`, one size at a time with the others `fixed`; chains of
@@ -43,37 +44,29 @@ class Profiling:
     layers, `sentence_pieces` the length of both sides at which a model's FLOPs are counted.
     """
 
-    heads: int
+    heads: PositiveInt
     counts: Grid
     fixed: LayerSizes
     chains: Grid
     paths: Grid
     clocks: Grid
-    sentence_pieces: int
+    sentence_pieces: PositiveInt
 
-    def check(self) -> None:
-        """Raises ConfigError where a layer cannot be built, or a growth not be fitted."""
-        for name in ("heads", "sentence_pieces"):
-            positive(f"profiling.{name}", getattr(self, name))
-        for size, value in vars(self.fixed).items():
-            positive(f"profiling.fixed.{size}", value)
-        for name in ("counts", "chains", "paths", "clocks"):
-            for size, values in vars(getattr(self, name)).items():
-                least = 4 if (name, size) in FITTED else 1
-                self._check_values(f"profiling.{name}.{size}", size, values, least)
-        require(
-            self.fixed.d % self.heads == 0,
-            "profiling.fixed.d",
-            "must be a multiple of profiling.heads",
-        )
-        require(self.fixed.k % 2 == 1, "profiling.fixed.k", "must be odd, to be centred")
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for grid in ("counts", "chains", "paths", "clocks"):
+            for size, values in getattr(self, grid):
+                self._check_values(f"{grid}.{size}", values, 4 if (grid, size) in FITTED else 1)
+        for size, value in self.fixed:
+            self._check_values(f"fixed.{size}", (value,), 1, smallest=1)
+        return self
 
-    def _check_values(self, key: str, size: str, values: tuple[int, ...], least: int) -> None:
-        require(len(set(values)) >= least, key, "has too few values to fit")
-        require(min(values) > 1, key, "must be above 1")
-        require(size != "k" or all(k % 2 for k in values), key, "must be odd, to be centred")
-        require(
-            size != "d" or all(d % self.heads == 0 for d in values),
-            key,
-            f"must be multiples of profiling.heads, {self.heads}",
-        )
+    def _check_values(self, key: str, values: Items[int], least: int, smallest: int = 2) -> None:
+        if len(set(values)) < least:
+            raise invalid(key, "has too few values to fit.")
+        if min(values) < smallest:
+            raise invalid(key, f"must be at least {smallest}.")
+        if key.endswith(".k") and not all(k % 2 for k in values):
+            raise invalid(key, "must be odd, to be centred.")
+        if key.endswith(".d") and any(d % self.heads for d in values):
+            raise invalid(key, f"must be a multiple of profiling.heads, {self.heads}.")

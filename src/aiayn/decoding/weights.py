@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -56,7 +56,7 @@ def parts(task: Task, splits: Sequence[str]) -> Iterator[Part]:
         yield Part(split, places.AVERAGED, task.decoding)
     if tests and task.kind == "translation":
         yield Part(places.DEV, places.AVERAGED, task.decoding)
-        yield Part(places.DEV, places.GREEDY, replace(task.search, beam=1))
+        yield Part(places.DEV, places.GREEDY, task.search.replace(beam=1))
 
 
 def weights_in(folder: Path, *, averaged: bool) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 
-from aiayn.config import Config
+from aiayn.config import Run
 from aiayn.evaluation.contrasts import (
     DECIMALS,
     Question,
@@ -24,14 +24,14 @@ from aiayn.results import places
 from aiayn.results.comparison import Finding, Verdict, Ways
 
 
-def bleu_by_way(config: Config, root: Path = Path()) -> dict[str, Ways]:
+def bleu_by_way(runs: Mapping[str, Run], root: Path = Path()) -> dict[str, Ways]:
     """BLEU of dev by way of decoding, of every run that has left all of these hypotheses.
 
     Raises:
         DataError, ScoreError: references or hypotheses are missing or damaged.
     """
     found: dict[str, Ways] = {}
-    for name, run in config.runs.items():
+    for name, run in runs.items():
         folder = root / places.outputs(name)
         paths = {way: places.dev_hypotheses(folder, way) for way in places.WAYS}
         if not all(path.exists() for path in paths.values()):
@@ -47,11 +47,11 @@ def bleu_by_way(config: Config, root: Path = Path()) -> dict[str, Ways]:
     return found
 
 
-def over_seeds(config: Config, ways: Mapping[str, Ways]) -> list[list[Ways]]:
+def over_seeds(runs: Mapping[str, Run], ways: Mapping[str, Ways]) -> list[list[Ways]]:
     """Of each model of a task, that of its runs by seed; of two that do the same, the first."""
     found: dict[tuple[str, str], dict[int, Ways]] = {}
     for name, bleu in ways.items():
-        run = config.run(name)
+        run = runs[name]
         found.setdefault((run.task, run.model), {}).setdefault(run.seed, bleu)
     return [list(seeds.values()) for seeds in found.values()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from aiayn.config import Kind, Task
+from aiayn.config import Kind, Text
 from aiayn.data.trees.reading import read_tree
 from aiayn.data.trees.tree import Tree
 from aiayn.errors import DataError
@@ -20,22 +20,22 @@ from aiayn.results.scores import SplitScores
 from aiayn.results.text import read_lines
 
 
-def score_task_split(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def score_task_split(kind: Kind, spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     """Score a run's hypotheses in the folder `outputs` against the split's references in `text`.
 
     Raises:
         DataError: a file is missing or damaged.
         ScoreError: the two do not belong together.
     """
-    return SCORERS[task.kind](task, split, text, outputs)
+    return SCORERS[kind](spec, split, text, outputs)
 
 
-def _score_translations(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def _score_translations(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references = read_references(text, split)
     translations = Translations(
         read_hypotheses(places.hypotheses(outputs, split), references),
         references.sentences,
-        task.text.target,
+        spec.target,
         references.form,
     )
     return SplitScores(
@@ -43,7 +43,7 @@ def _score_translations(task: Task, split: str, text: Path, outputs: Path) -> Sp
     )
 
 
-def _score_parses(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def _score_parses(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references = read_references(text, split, places.TREES)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
     parses = read_parses(hypotheses, _trees(references.path, references.sentences))
@@ -59,15 +59,15 @@ def _score_parses(task: Task, split: str, text: Path, outputs: Path) -> SplitSco
     )
 
 
-def _score_copies(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
+def _score_copies(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references = read_references(text, split)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
     copies = Copies(hypotheses, references.sentences)
     return SplitScores(test_set=references.test_set, scores=score_by_name(COPYING_METRICS, copies))
 
 
-def _score_labels(task: Task, split: str, text: Path, outputs: Path) -> SplitScores:
-    references, labels = read_references(text, split), task.text.labels or ()
+def _score_labels(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
+    references, labels = read_references(text, split), spec.labels or ()
     path = places.hypotheses(outputs, split)
     read_hypotheses(path, references)  # as many lines as references
     sentences, expected = (
@@ -96,7 +96,7 @@ def _trees(path: Path, lines: tuple[str, ...]) -> list[Tree]:
         ) from error
 
 
-SCORERS: Mapping[Kind, Callable[[Task, str, Path, Path], SplitScores]] = {
+SCORERS: Mapping[Kind, Callable[[Text, str, Path, Path], SplitScores]] = {
     "translation": _score_translations,
     "parsing": _score_parses,
     "copying": _score_copies,

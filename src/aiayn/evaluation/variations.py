@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 
-from aiayn.config import Config, Run
+from aiayn.config import Run, Variations
 from aiayn.errors import ScoreError
 from aiayn.evaluation.contrasts import DECIMALS, SCALES, Question, Samples, between_models, decided
 from aiayn.evaluation.findings import bleu_by_way, judge_findings, over_seeds
@@ -34,7 +34,9 @@ from aiayn.results.comparison import (
 SPLIT = "dev"  # section 6.2
 
 
-def compare_variations(config: Config, root: Path = Path()) -> Comparison:
+def compare_variations(
+    variations: Variations, runs: Mapping[str, Run], root: Path = Path()
+) -> Comparison:
     """Every model that learned `variations.task`, over its seeds.
 
     For the test over sentences, each run is paired with the base's run of the same seed, or with
@@ -44,8 +46,10 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
         ScoreError: the base has no run, or hypotheses are missing or damaged.
         DataError: a history or the manifest is.
     """
-    task, base = config.variations.task, config.variations.base
-    runs = {name: run for name, run in config.runs.items() if run.task == task}
+    task, base, looks = variations.task, variations.base, variations.looks
+    decoded = bleu_by_way(runs, root)
+    by_seed = over_seeds(runs, decoded)
+    runs = {name: run for name, run in runs.items() if run.task == task}
     folder = root / places.text(task)
     references = read_references(folder, SPLIT)
     hypotheses = {
@@ -79,8 +83,7 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             model: [seed.perplexity for seed in held.values()] for model, held in seeds.items()
         },
     }
-    looks = config.variations.looks
-    measures, ways = judge(samples, base, looks), bleu_by_way(config, root)
+    measures = judge(samples, base, looks)
     return Comparison(
         task=task,
         base=base,
@@ -93,8 +96,8 @@ def compare_variations(config: Config, root: Path = Path()) -> Comparison:
             )
             for model, held in seeds.items()
         },
-        ways=ways,
-        findings=judge_findings(samples, base, over_seeds(config, ways), looks),
+        ways=decoded,
+        findings=judge_findings(samples, base, by_seed, looks),
     )
 
 

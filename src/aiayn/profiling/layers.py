@@ -50,7 +50,7 @@ def profile_layers(spec: Profiling) -> LayersProfile:
     sizes = _map_sizes(spec)
     return LayersProfile(
         heads=spec.heads,
-        fixed=LayerSizes(**asdict(spec.fixed)),
+        fixed=LayerSizes(**dict(spec.fixed)),
         counts={name: _counts(name, kind, spec) for name, kind in LAYER_TYPES.items()},
         chains={name: _chains(kind, spec) for name, kind in LAYER_TYPES.items()},
         paths={name: _paths(kind, spec) for name, kind in STACKS.items()},
@@ -125,7 +125,7 @@ def _grid(kind: LayerType, spec: Profiling) -> Iterator[Sizes]:
     For table 1's own rows n runs at the wider widths too; the others have its three shortest
     values alone, as tracing a thousand steps of an LSTM takes seconds.
     """
-    fixed, grid = Sizes(**asdict(spec.fixed), h=spec.heads), spec.counts
+    fixed, grid = Sizes(**dict(spec.fixed), h=spec.heads), spec.counts
     widths = [d for d in grid.d if d > fixed.d] if kind.in_table else []
     lengths = grid.n if kind.in_table else sorted(grid.n)[:3]
     points = [replace(fixed, n=n, d=d) for d in (fixed.d, *widths) for n in lengths]
@@ -136,7 +136,7 @@ def _grid(kind: LayerType, spec: Profiling) -> Iterator[Sizes]:
 
 
 def _exponent(size: str, part: str, points: Iterable[Counted], fixed: FixedSizes) -> Fitted:
-    others = {name: value for name, value in asdict(fixed).items() if name != size}
+    others = {name: value for name, value in vars(fixed).items() if name != size}
     chosen = [p for p in points if all(getattr(p, n) == value for n, value in others.items())]
     sizes, costs = ([getattr(p, name) for p in chosen] for name in (size, part))
     return exponents({size: sizes}, costs)[size].as_written()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 import torch
 
-from aiayn.config import Config, Model
+from aiayn.config import Model, Run, Task
 from aiayn.errors import ProfileError
 from aiayn.model.classifier import Classifier
 from aiayn.model.neighbourhood import computed_scores
@@ -103,27 +104,32 @@ class CountedFlops:
         )
 
 
-def profile_models(config: Config) -> ModelsProfile:
+def profile_models(
+    models: Mapping[str, Model],
+    tasks: Mapping[str, Task],
+    runs: Iterable[Run],
+    sentence_pieces: int,
+    max_length: int,
+) -> ModelsProfile:
     """Every run's model at its task's vocabulary, and every row of the paper's table 3.
 
     Raises:
         ProfileError: an operator nobody can count, or counters that disagree.
     """
-    length = config.profiling.sentence_pieces
 
     def costs(model: Model, vocabulary: int, labels: int = 0) -> ModelCost:
         # rows that are trained differently cost the same
-        shape = replace(model, P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
-        return profile_model(shape, vocabulary, length, config.training.max_length, labels)
+        shape = model.replace(P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
+        return profile_model(shape, vocabulary, sentence_pieces, max_length, labels)
 
-    models: dict[str, dict[str, ModelCost]] = {}
-    for run in config.runs.values():
-        task, model = config.task(run.task), config.models[run.model]
-        found = costs(model, task.bpe.vocabulary, len(task.text.labels or ()))
-        models.setdefault(run.model, {})[run.task] = found
+    own: dict[str, dict[str, ModelCost]] = {}
+    for run in runs:
+        task = tasks[run.task]
+        found = costs(models[run.model], task.bpe.vocabulary, len(task.text.labels or ()))
+        own.setdefault(run.model, {})[run.task] = found
     return ModelsProfile(
-        sentence_pieces=length,
-        models=models,
+        sentence_pieces=sentence_pieces,
+        models=own,
         paper={row: costs(model_of(row), PAPER.vocabulary) for row in PAPER.table_3},
     )
 
@@ -178,7 +184,7 @@ def count_layers(
     """What `count` finds, of a model whose layers are all alike: it is counted without any and with
     one, which stands for the others. Arguments as of `profile_model`."""
     without, with_one = (
-        count(replace(model, N=layers), vocabulary, length, table_length, labels)
+        count(model.model_copy(update={"N": layers}), vocabulary, length, table_length, labels)
         for layers in (0, 1)
     )
     return without.plus(model.N, with_one)

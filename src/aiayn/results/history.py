@@ -13,7 +13,7 @@ from typing import Any
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.results.json_files import read_bytes
-from aiayn.typed import nearest
+from aiayn.validation import nearest
 
 FORMAT = 1
 

@@ -14,7 +14,7 @@ import pandas as pd
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.results.json_files import plain, read_bytes, read_json, shaped
-from aiayn.typed import nearest
+from aiayn.validation import nearest
 
 FORMAT = 1
 

@@ -5,7 +5,6 @@ Live logging and the sync both name things here, so that one completes what the 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -63,8 +62,8 @@ def run_params(config: Config, run: str) -> dict[str, str]:
             "source": task.text.source,
             "target": task.text.target,
             "corpora": ", ".join(task.text.train),
-            "bpe": dataclasses.asdict(task.bpe),
-            "training": dataclasses.asdict(config.training),
+            "bpe": task.bpe.model_dump(),
+            "training": config.training.model_dump(),
         }
     )
 
@@ -79,9 +78,9 @@ def run_settings(config: Config, run: str) -> dict[str, str]:
     search = config.task_of(run).decoding
     return _as_text(
         {
-            "machine": dataclasses.asdict(config.machine),
+            "machine": config.machine.model_dump(),
             "launcher": config.launcher.command,
-            **({"decoding": dataclasses.asdict(search)} if search else {}),
+            **({"decoding": search.model_dump()} if search else {}),
         }
     )
 

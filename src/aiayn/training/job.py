@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +55,7 @@ class Job:
         consumed = {
             "kind": self.kind,
             "model": self.model.columns,
-            "training": asdict(self.training),
+            "training": self.training.model_dump(),
             "seed": self.seed,
             "tokens": self.tokens_digest,
             "code": self.code_digest,

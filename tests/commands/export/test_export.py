@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -36,9 +35,9 @@ def project(
     """The demo's parameters with a small untrained base, its text and its hypotheses."""
     params = yaml.load((Path(__file__).parents[3] / "params.yaml").read_text(), yaml.CSafeLoader)
     row = tiny()
-    params["models"]["base"] = params["models"]["E_learned"] = asdict(row)
-    params["models"]["E_learned"] = asdict(row) | {"positions": "learned"}
-    params["models"]["B_dk16"] = asdict(row) | {"d_k": 4}
+    params["models"]["base"] = params["models"]["E_learned"] = row.columns
+    params["models"]["E_learned"] = row.columns | {"positions": "learned"}
+    params["models"]["B_dk16"] = row.columns | {"d_k": 4}
     params["tasks"]["en-de"]["decoding"]["extra_length"] = 4
     (tmp_path / "params.yaml").write_text(
         yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
@@ -57,7 +56,7 @@ def project(
     torch.manual_seed(3)
     weights = tmp_path / f"models/{RUN}/averaged.safetensors"
     model = Transformer(row, bpe.size, max_length=32)
-    about = Weights(run=RUN, model=asdict(row), seed=1, max_length=32, step=8)
+    about = Weights(run=RUN, model=row.columns, seed=1, max_length=32, step=8)
     save_weights(weights, model.state_dict(), about)
     monkeypatch.chdir(tmp_path)
     device = Device(torch.device("cpu"), "float32")

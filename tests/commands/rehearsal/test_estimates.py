@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from aiayn.commands.rehearsal.estimates import (
@@ -52,7 +50,7 @@ def test_cost_of_training_is_near_the_papers(found: dict[str, RunEstimate]) -> N
 def test_activations_grow_with_the_micro_batch(wmt14: Config) -> None:
     whole, half, quarter = (
         activation_bytes(
-            replace(wmt14, training=replace(wmt14.training, micro_batches=count)), "en-de.C_N2"
+            wmt14.replace(training=wmt14.training.replace(micro_batches=count)), "en-de.C_N2"
         )
         for count in (2, 4, 8)
     )

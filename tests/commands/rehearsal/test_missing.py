@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import socket
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,12 +66,11 @@ def test_labelled_text_is_checked_too(wmt14: Config, tmp_path: Path) -> None:
     )
     texts = {label: Side(download="reviews", member=label) for label in ("bad", "good")}
     old = wmt14.catalogue
-    catalogue = replace(
-        old,
+    catalogue = old.replace(
         downloads={**old.downloads, "reviews": reviews},
         corpora={**old.corpora, "newstest2013": Corpus(labelled=Labelled(texts=texts))},
     )
-    _, lines = missing.sources(replace(wmt14, catalogue=catalogue), str(tmp_path))
+    _, lines = missing.sources(wmt14.model_copy(update={"catalogue": catalogue}), str(tmp_path))
     assert sum("example.org/reviews.zip: not in the mirror" in line for line in lines) == 1
 
 
@@ -84,23 +82,23 @@ def test_a_launcher_that_counts_on_more_gpus(
         "launcher.gpus is 8, and torch sees 2 GPUs. "
         "Set it to as many as there are, or compose with launcher=here."
     )
-    cluster = replace(wmt14, launcher=replace(wmt14.launcher, nodes=2, command="sh submit.sh"))
+    cluster = wmt14.replace(launcher=wmt14.launcher.replace(nodes=2, command="sh submit.sh"))
     assert [*missing.missing_processors(cluster, CPU, days=0.1)] == []
     gpu = Device(torch.device("cuda"), "bfloat16")
     assert [missing.processes(params, gpu) for params in (wmt14, cluster)] == [2, 16]
-    alone = replace(wmt14, launcher=Launcher(command=None))
+    alone = wmt14.replace(launcher=Launcher(command=None))
     assert [*missing.missing_processors(alone, CPU, days=0.1)] == []
-    nowhere = replace(wmt14, launcher=Launcher(command="no-such-program --fast"))
+    nowhere = wmt14.replace(launcher=Launcher(command="no-such-program --fast"))
     assert [*missing.missing_processors(nowhere, CPU, days=0.1)] == [
         "launcher.command starts 'no-such-program', which is not installed. Install it."
     ]
 
 
-def test_no_gpu_if_a_cpu_would_take_too_long(wmt14: Config) -> None:
-    alone = replace(wmt14, launcher=Launcher(command=None))
+def test_no_gpu_where_a_cpu_would_take_for_ever(wmt14: Config) -> None:
+    alone = wmt14.replace(launcher=Launcher(command=None))
     (line,) = missing.missing_processors(alone, CPU, days=1234.5)
     assert line.startswith("no GPU: torch sees none, so this CPU would train all runs, for 1,234 ")
-    chosen = replace(alone, machine=replace(alone.machine, device="cpu"))
+    chosen = alone.replace(machine=alone.machine.replace(device="cpu"))
     assert [*missing.missing_processors(chosen, CPU, days=1234.5)] == []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,14 +30,14 @@ def test_what_is_unchanged(scale: str, tmp_path: Path) -> None:
         if task.decoding is None or made.decoding is None:
             assert task.decoding is made.decoding
         else:
-            assert replace(task.decoding, extra_length=made.decoding.extra_length) == made.decoding
+            assert task.decoding.replace(extra_length=made.decoding.extra_length) == made.decoding
         assert (made.text.form, made.text.cleaning) == (task.text.form, task.text.cleaning)
         assert made.text.splits == task.text.splits
     assert small.tested == real.tested
     for name in small.runs:
         row, real_row = small.model_of(name), real.model_of(name)
         kept = {field: getattr(real_row, field) for field in ("h", "P_drop", "eps_ls", "positions")}
-        assert replace(row, **kept) == row
+        assert row.replace(**kept) == row
         assert row.steps == STEPS
     recipe, real_recipe = small.training, real.training
     assert recipe.micro_batches == real_recipe.micro_batches

@@ -89,15 +89,15 @@ def test_every_launcher(project: Path, path: Path) -> None:
         (DEMO, "\n  warmup_steps", "\n\twarmup_steps", f"{DEMO}: not YAML: while scanning"),
         (DEMO, WARMUP, "warmup_steps: !!python/object/apply:os.system [ls]", f"{DEMO}: not YAML: could not determine a constructor for the tag"),
         (DEMO, "# @package", "\ufeff# @package", f"{DEMO}: begins with a byte order mark, which would hide its first line. Save it as UTF-8 without one."),
-        (DEMO, WARMUP, "warmup_step: 200", f"{DEMO}: training.warmup_step is not a parameter. Did you mean warmup_steps?"),
+        (DEMO, WARMUP, "warmup_step: 200", f"{DEMO}: training.warmup_step is not a known key. Did you mean warmup_steps?"),
         (DEMO, WARMUP, "warmup_steps: ${nope}", "conf: Interpolation key 'nope' not found"),
         (DEMO, WARMUP, f"{WARMUP}\n  {WARMUP}", f"conf: while constructing a mapping in \"{DEMO}\", line "),
         (DEMO, "- /tasks: demo", "- /tasks: demoo", "conf/tasks/demoo.yaml: there is no such file. Did you mean demo?"),
         (DEMO, "- /tasks: demo", "- 7", "conf: Unsupported type in defaults : int."),
-        (DEMO, "  en-de.big: {", "  ../../evil: {", f"{DEMO}: runs has '../../evil' for a name."),
-        (TASKS, "vocabulary: 1000", "vocabluary: 1000", f"{TASKS}: tasks.en-de.bpe.vocabluary is not a parameter. Did you mean vocabulary?"),
+        (DEMO, "  en-de.big: {", "  ../../evil: {", f"{DEMO}: runs has the invalid name '../../evil'."),
+        (TASKS, "vocabulary: 1000", "vocabluary: 1000", f"{TASKS}: tasks.en-de.bpe.vocabluary is not a known key. Did you mean vocabulary?"),
         (TASKS, "alpha: 0.6", "alpha: .nan", f"{TASKS}: tasks.en-de.decoding.alpha must be a finite number"),
-        ("conf/config.yaml", "\nprofiling:", "\nprofilling:", "conf/config.yaml: profilling is not a parameter. Did you mean profiling?"),
+        ("conf/config.yaml", "\nprofiling:", "\nprofilling:", "conf/config.yaml: profilling is not a known key. Did you mean profiling?"),
         ("conf/config.yaml", "  heads: 8", "", f"{DEMO}: profiling.heads is missing."),
     ],
 )  # fmt: skip
@@ -116,7 +116,7 @@ def test_a_scale_that_is_not_there(project: Path) -> None:
 
 @pytest.mark.parametrize("scale", ["../demo", "demo,wmt14", "demo; touch f", ""])
 def test_what_is_no_name_of_a_scale(project: Path, scale: str) -> None:
-    assert complaint(project, scale).startswith(f"scale has {scale!r} for a name.")
+    assert complaint(project, scale).startswith(f"scale has the invalid name {scale!r}.")
 
 
 def test_bytes_that_are_no_text(project: Path) -> None:

@@ -117,7 +117,7 @@ def test_what_was_made_before_comes_from_the_cache(toy: Path) -> None:
     [
         ("trian@b", "Did you mean train@b?"),
         ("trian", "Did you mean train?"),
-        ("x", "There are: prepare, train, report."),
+        ("x", "Known: prepare, train, report."),
     ],
 )
 def test_a_target_that_does_not_exist(toy: Path, target: str, said: str) -> None:

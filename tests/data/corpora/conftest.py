@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ import yaml
 
 from aiayn.config import Catalogue, Cleaning, Corpus, Download, Side, Text
 from aiayn.data.corpora import transfer
-from aiayn.typed import build
 
 REPOSITORY = Path(__file__).parents[3]
 NO_RULES = Cleaning(
@@ -51,8 +50,7 @@ def _catalogue(name: str) -> Catalogue:
     content: dict[str, Any] = yaml.load(
         (REPOSITORY / "conf" / "catalogue" / f"{name}.yaml").read_text(), yaml.CSafeLoader
     )
-    catalogue: Catalogue = build(Catalogue, content, "")
-    return catalogue
+    return Catalogue.model_validate(content)
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +82,7 @@ class Corner:
             )
         sides = {language: Side(download=f"{name}.{language}") for language in ("en", "de")}
         corpora = {**self.catalogue.corpora, name: Corpus(sides=sides, pairs=pairs)}
-        self.catalogue = replace(self.catalogue, downloads=downloads, corpora=corpora)
+        self.catalogue = self.catalogue.replace(downloads=downloads, corpora=corpora)
 
     def task(self, *train: str, **cleaning: Any) -> Text:
         """A task of these corpora; of the cleaning rules, only those that are given."""
@@ -94,7 +92,7 @@ class Corner:
             train=train,
             dev="dev",
             tests={"test": "test"},
-            cleaning=replace(NO_RULES, **cleaning),
+            cleaning=NO_RULES.replace(**cleaning),
         )
 
 

@@ -9,7 +9,6 @@ import sys
 import tracemalloc
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -135,7 +134,7 @@ def test_a_task_made_by_the_grammar(corner: Any, monkeypatch: pytest.MonkeyPatch
     for split, count in splits:
         grammar = Grammar(split=split, sentences=count, seed=1)
         made = {**corner.catalogue.corpora, split: Corpus(grammar=grammar)}
-        corner.catalogue = replace(corner.catalogue, corpora=made)
+        corner.catalogue = corner.catalogue.replace(corpora=made)
     manifest = put_together(corner, corner.task("train", duplicates=True))
     assert lines(corner.text / "train.source") == ["en train 0ß", "en train 1ß", "en train 2ß"]
     assert lines(corner.text / "dev.target") == ["de dev 0ß", "de dev 1ß"]
@@ -220,7 +219,7 @@ def test_a_form_is_given_to_every_split_and_stands_in_the_manifest(corner: Any) 
         "Ein Hund schl\u00e4ft.\nToms \u201eHaus\u201c\n".encode(),
     )
     corner.add("test", b"A dog, asleep.\n", b"K\xc3\xb6ter!\n")
-    text = replace(corner.task("one"), form="lowercased_tokens")
+    text = corner.task("one").replace(form="lowercased_tokens")
     assemble("en-de", text, corner.catalogue, corner.text, corner.raw, str(corner.mirror))
     written = {path.name: path.read_text(encoding="utf-8") for path in corner.text.iterdir()}
     assert written["train.source"] == "a dog , asleep .\ntom &apos;s\n"
@@ -238,8 +237,7 @@ def test_a_form_is_given_to_every_split_and_stands_in_the_manifest(corner: Any) 
 def test_multi30k_in_the_published_form(
     multi30k_mirror: Path, catalogue: Callable[[str], Catalogue], tmp_path: Path, corner: Any
 ) -> None:
-    text = replace(
-        corner.task("multi30k-val", empty=True),
+    text = corner.task("multi30k-val", empty=True).replace(
         form="lowercased_tokens",
         dev="multi30k-val",
         tests={"test": "multi30k-test-2016-flickr"},
@@ -264,14 +262,12 @@ def test_wmt14_in_miniature(
         if len(cells) == 4
     }
     downloads = {
-        name: replace(entry, checksum=mini[entry.url.removeprefix("http://")], bytes=None)
+        name: entry.replace(checksum=mini[entry.url.removeprefix("http://")], bytes=None)
         for name, entry in real.downloads.items()
         if entry.url.removeprefix("http://") in mini
     }
     sizes = {"newstest2013": 500, "newstest2014-de-en": 500}
-    corpora = {
-        name: replace(corpus, pairs=sizes.get(name)) for name, corpus in real.corpora.items()
-    }
+    corpora = {name: corpus.replace(pairs=sizes.get(name)) for name, corpus in real.corpora.items()}
     train = ("europarl-v7-de-en", "commoncrawl-de-en", "news-commentary-v9-de-en")
     text = Text(
         source="en",

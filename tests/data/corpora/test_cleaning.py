@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +34,7 @@ CASES = {
 
 @pytest.mark.parametrize(("rule", "pair"), [(rule, p) for rule in CASES for p in CASES[rule]])
 def test_a_rule_drops_what_it_is_for(rule: str, pair: tuple[bytes, bytes]) -> None:
-    alone = Cleaner(replace(OFF, **{rule: getattr(ON, rule)}), Digests())
+    alone = Cleaner(OFF.replace(**{rule: getattr(ON, rule)}), Digests())
     assert alone.clean(*pair) is None
     assert alone.dropped == {rule: 1}
     if rule == "invalid_utf8":
@@ -64,7 +62,7 @@ def test_the_first_rule_that_applies_counts() -> None:
         "identical": 0,
         "duplicates": 0,
     }
-    assert list(cleaner.dropped) == list(Cleaning.__dataclass_fields__)
+    assert list(cleaner.dropped) == list(Cleaning.model_fields)
 
 
 def test_duplicates_are_found_across_corpora_and_the_first_stays() -> None:

@@ -83,18 +83,18 @@ def test_a_flipped_byte_in_a_kept_file_is_refused_and_left_for_its_owner(tmp_pat
 @pytest.mark.parametrize("declared", [len(CONTENT) - 1, len(CONTENT) + 1])
 def test_a_size_that_is_not_the_declared_one_is_refused(declared: int, tmp_path: Path) -> None:
     there = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
-    wrong = replace(download(), bytes=declared)
+    wrong = download().replace(bytes=declared)
     assert complaint(lambda: fetch(wrong, tmp_path / "raw", str(tmp_path / "mirror"))) == (
         f"{there}: {len(CONTENT)} bytes, the catalogue declares {declared}. "
         "Its sha256 is right: correct `bytes` in conf/catalogue."
     )
-    right = replace(download(), bytes=len(CONTENT))
+    right = download().replace(bytes=len(CONTENT))
     assert fetch(right, tmp_path / "raw", str(tmp_path / "mirror")) == there
 
 
 def test_a_file_cut_short_is_told_by_its_size(tmp_path: Path) -> None:
     there = put(tmp_path / "mirror/host/path/a.gz", CONTENT[:-1])
-    whole = replace(download(), bytes=len(CONTENT))
+    whole = download().replace(bytes=len(CONTENT))
     assert complaint(lambda: fetch(whole, tmp_path / "raw", str(tmp_path / "mirror"))) == (
         f"{there}: {len(CONTENT) - 1} bytes, the catalogue declares {len(CONTENT)}. "
         "Mend the mirror, or unset AIAYN_MIRROR."
@@ -123,7 +123,7 @@ def test_a_file_is_fetched_once_and_kept_by_host_and_path(
 ) -> None:
     wanted = download(f"{host.url}/deep/a.gz")
     paths = {fetch(wanted, tmp_path) for _ in range(2)}
-    assert paths == {tmp_path / host.place / "deep/a.gz"} == {tmp_path / wanted.place}
+    assert paths == {tmp_path / host.place / "deep/a.gz"} == {tmp_path / wanted.path}
     assert paths.pop().read_bytes() == CONTENT
     assert host.requests == ["/deep/a.gz"]
     assert capsys.readouterr() == ("", "")  # a progress bar is for terminals
@@ -226,7 +226,7 @@ def test_four_come_at_a_time(host: Any, answer: Any, tmp_path: Path) -> None:
 
 def test_a_download_that_fails_stops_no_other(host: Any, answer: Any, tmp_path: Path) -> None:
     both = wanted(host, "a", "b")
-    both["a"] = replace(both["a"], checksum=f"sha256:{64 * '0'}")
+    both["a"] = both["a"].replace(checksum=f"sha256:{64 * '0'}")
     assert complaint(lambda: fetching.fetch(both, tmp_path)).startswith(f"{host.url}/a: sha256 is ")
     assert files(tmp_path) == [tmp_path / host.place / "b"]
 
@@ -259,7 +259,7 @@ def test_too_little_room_is_said_before_the_first_byte(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     # the size of one is declared, that of the other the host's word
     both = wanted(host, "a", "b")
-    both["a"] = replace(both["a"], bytes=len(CONTENT))
+    both["a"] = both["a"].replace(bytes=len(CONTENT))
     raw = tmp_path / "raw"
     assert complaint(lambda: fetching.fetch(both, raw)) == (
         f"{raw}: 0.00 GB are to be fetched, 0.00 GB are free. Make room, or set AIAYN_MIRROR to a "
@@ -300,7 +300,7 @@ def test_all_downloads_together_say_how_far_they_are(
     watcher = threading.Thread(target=look)
     watcher.start()
     host.answers = [answer(stall=5000), answer()]
-    two = {name: replace(d, bytes=9000) for name, d in wanted(host, "a", "b").items()}
+    two = {name: d.replace(bytes=9000) for name, d in wanted(host, "a", "b").items()}
     fetching.fetch(two, tmp_path / "raw", progress=said)
     watcher.join()
     assert (seen[-1].files, seen[-1].files_in_all) == (1, 2)

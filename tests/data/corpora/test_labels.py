@@ -8,7 +8,6 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,19 +47,18 @@ def add(corner: Any, content: bytes, folds: int = 3) -> None:
         f"fold-{n}": Corpus(labelled=Labelled(texts=texts, folds=Folds(fold=n, of=folds, seed=1)))
         for n in range(folds)
     }
-    corner.catalogue = replace(
-        corner.catalogue,
+    corner.catalogue = corner.catalogue.replace(
         downloads={**corner.catalogue.downloads, "reviews": download},
         corpora={**corner.catalogue.corpora, **corpora},
     )
 
 
 def task(corner: Any, *train: str, dev: str = "fold-1", test: str = "fold-2", **more: Any) -> Text:
-    asked = replace(
-        corner.task(*train, empty=True), source="en", target="label", dev=dev,
+    asked = corner.task(*train, empty=True).replace(
+        source="en", target="label", dev=dev,
         tests={"test": test}, labels=("negative", "positive"),
     )  # fmt: skip
-    return replace(asked, **more)
+    return asked.replace(**more)
 
 
 def put_together(corner: Any, text: Text) -> Any:

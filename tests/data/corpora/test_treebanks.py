@@ -7,7 +7,6 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +108,8 @@ def test_machine_parsed_text_is_added(licensed: Path, tmp_path: Path) -> None:
     (licensed / "parsed").mkdir()
     (licensed / "parsed/a.mrg").write_text("(ROOT (S (NP (NN g)) (VP (VBZ h))))\n(())\n" * 3)
     more = Corpus(treebank=Treebank(folder=FOLDER, files=("parsed/*.mrg",)))
-    corpora = replace(LICENSED, corpora={**LICENSED.corpora, "machine": more})
-    out = run(corpora, tmp_path, replace(TEXT, train=("train", "machine")))
+    corpora = LICENSED.replace(corpora={**LICENSED.corpora, "machine": more})
+    out = run(corpora, tmp_path, TEXT.replace(train=("train", "machine")))
     assert (out / "train.source").read_text() == "b c\nd\n" + 3 * "g h\n"
     entries = json.loads((out / "manifest.json").read_text())["splits"]["train"]["corpora"]
     assert entries["machine"]["dropped"]["empty"] == 3
@@ -165,7 +164,7 @@ def test_the_grammars_trees_are_over_its_sentences(tmp_path: Path) -> None:
         for split in ("train", "dev", "test")
     }
     out = run(Catalogue(downloads={}, corpora=made), tmp_path)
-    plain = replace(TEXT, leaves=None, target="de")
+    plain = TEXT.replace(leaves=None, target="de")
     assemble("en-de", plain, Catalogue(downloads={}, corpora=made), tmp_path / "de", tmp_path)
     spaced = (out / "train.source").read_text()
     assert (
@@ -178,8 +177,7 @@ def test_the_samples_split(
     catalogue: Callable[[str], Catalogue], multi30k_mirror: Path, tmp_path: Path
 ) -> None:
     """3,914 sentences, 94,084 words without traces: the sample's own counts."""
-    text = replace(
-        TEXT,
+    text = TEXT.replace(
         train=("treebank-sample-train",),
         dev="treebank-sample-dev",
         tests={"test": "treebank-sample-test"},

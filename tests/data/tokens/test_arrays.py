@@ -71,7 +71,7 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "no manifest": ("manifest.json", Path.unlink, "no such file"),
     "half a manifest": ("manifest.json", lambda p: p.write_text("{"), "not JSON"),
     "a list": ("manifest.json", lambda path: path.write_text("[]"), "must be a mapping"),
-    "a word": ("manifest.json", lambda p: p.write_text('{"vocabulary": "x", "splits": {}}'), "must be a whole number, not 'x'"),
+    "a word": ("manifest.json", lambda p: p.write_text('{"vocabulary": "x", "splits": {}}'), "must be a valid integer, not 'x'"),
 }  # fmt: skip
 
 

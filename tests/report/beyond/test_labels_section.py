@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +117,10 @@ def test_seeds_of_a_fold_count_by_their_mean(
     config: Config, evidence: Callable[..., Evidence], tmp_path: Path
 ) -> None:
     lay(tmp_path, GIVEN)
-    again = {"polarity-0.one-s2": replace(config.runs["polarity-0.one"], seed=2)}
+    again = {"polarity-0.one-s2": config.runs["polarity-0.one"].replace(seed=2)}
     scores = {f"polarity-{fold}.one": scored(ACCURACY["one"][fold], fold) for fold in range(3)}
     scores |= dict.fromkeys(again, scored(76.0, 0))
-    more = replace(config, runs={**config.runs, **again})
+    more = config.replace(runs={**config.runs, **again})
     (row,) = (
         row
         for row in section(evidence(config=more, scores=scores)).tables[0].rows

@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import matplotlib
@@ -112,9 +111,9 @@ def test_a_run_that_was_never_validated_is_drawn(config: Config) -> None:
 def test_names_are_text_not_markup(
     load: Callable[[dict[str, Any]], Config], toy: dict[str, Any]
 ) -> None:
-    """Whatever the door lets in."""
+    """Even if validation should ever let it in."""
     name, config = "<script>alert(1)</script> $x_1$", load(toy)
-    named = replace(config, runs={name: config.runs["en-de.base"]}, tested=(name,))
+    named = config.model_copy(update={"runs": {name: config.runs["en-de.base"]}, "tested": (name,)})
     (figure,) = training_curves(named, {name: HISTORY})
     assert name in texts(figure.svg)
     assert "<script" not in figure.svg
@@ -138,9 +137,9 @@ def test_models_lead_not_their_seeds(config: Config) -> None:
     """The first run of each model, tested ones first."""
     base = config.runs["en-de.base"]
     runs = {
-        "small": replace(base, model="small"), "base": base, "base-s2": replace(base, seed=2),
-        "big": replace(base, model="big"), "other": replace(base, task="en-fr"),
+        "small": base.replace(model="small"), "base": base, "base-s2": base.replace(seed=2),
+        "big": base.replace(model="big"), "other": base.replace(task="en-fr"),
     }  # fmt: skip
-    named = replace(config, runs=runs, tested=("base", "base-s2", "big"))
+    named = config.model_copy(update={"runs": runs, "tested": ("base", "base-s2", "big")})
     assert leading_runs(named, "en-de") == ["base", "big"]
-    assert leading_runs(replace(named, tested=()), "en-de") == ["small", "base"]
+    assert leading_runs(named.model_copy(update={"tested": ()}), "en-de") == ["small", "base"]

@@ -82,8 +82,8 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
 @pytest.mark.usefixtures("undrawn")
 def test_more_than_one_look_is_told(one_seed: Evidence) -> None:
     for looks, told in ((None, 0), (3, 1)):
-        variations = replace(one_seed.config.variations, looks=looks)
-        config = replace(one_seed.config, variations=variations)
+        variations = one_seed.config.variations.replace(looks=looks)
+        config = one_seed.config.replace(variations=variations)
         notes = section(replace(one_seed, config=config)).tables[0].notes
         assert sum("corrected for 3 looks" in note for _, note in notes) == told
 
@@ -91,9 +91,9 @@ def test_more_than_one_look_is_told(one_seed: Evidence) -> None:
 @pytest.mark.usefixtures("undrawn")
 def test_a_row_within_a_neighbourhood_says_so(one_seed: Evidence) -> None:
     config = one_seed.config
-    near = replace(config.models["A_h2"], neighbourhood=4)
+    near = config.models["A_h2"].replace(neighbourhood=4)
     models = {**config.models, "A_h2": near}
-    made = section(replace(one_seed, config=replace(config, models=models)))
+    made = section(replace(one_seed, config=config.replace(models=models)))
     assert rows(made)["ours (A_h2)"].cells[0].detail == "r = 4"
     assert NEIGHBOURHOOD in [note for _, note in made.tables[0].notes]
     plain = section(one_seed)

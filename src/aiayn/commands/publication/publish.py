@@ -9,7 +9,8 @@ from aiayn.commands.publication.reproduction_page import write_page
 from aiayn.commands.publication.reproductions_table import write_table
 from aiayn.commands.repro import publishable
 from aiayn.config import PARAMS
-from aiayn.config.rules import named
+from aiayn.config.names import NAME
+from aiayn.errors import ConfigError
 from aiayn.files import replaced_folder
 from aiayn.results import places
 
@@ -35,7 +36,11 @@ def publish(name: str, *, force: bool = False) -> Path:
         GraphError: code differs from the commit, or a stage is not up to date.
         DataError, ScoreError: a result is damaged.
     """
-    named(name, "NAME")
+    if not NAME.fullmatch(name):
+        raise ConfigError(
+            f"{name!r} is no name for a reproduction. Use letters, digits, _, - and ., with a "
+            "letter or a digit first."
+        )
     if not force:
         publishable.check(Path())
     folder = places.REPRODUCTIONS / name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import torch
@@ -47,7 +47,7 @@ def estimate_runs(params: Config) -> list[RunEstimate]:
         row, task = params.model_of(name), params.task(run.task)
         vocabulary, labels = task.bpe.vocabulary, len(task.text.labels or ())
         # fields of the training alone make no other model
-        shape = replace(row, P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
+        shape = row.replace(P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
         parameters = _count_parameters(shape, vocabulary, params.training.max_length, labels)
         weight_files = row.average + (name in params.tested)
         found.append(

@@ -29,7 +29,7 @@ from dvc.utils.serialize import LOADERS, dumps_yaml, load_yaml
 from aiayn.errors import GraphError
 from aiayn.files import write_atomically
 from aiayn.results import places
-from aiayn.typed import nearest
+from aiayn.validation import nearest
 
 # beside stages that run it would draw bars of its own for every file that it copies
 for _name in ("dvc", "dvc_data", "dvc_objects"):

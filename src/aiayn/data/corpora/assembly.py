@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -80,8 +80,8 @@ def assemble(
             task=task,
             languages={"source": text.source, "target": text.target},
             form=text.form or RAW,
-            cleaning=asdict(text.cleaning),
-            downloads={name: asdict(catalogue.downloads[name]) for name in downloads},
+            cleaning=text.cleaning.model_dump(),
+            downloads={name: catalogue.downloads[name].model_dump() for name in downloads},
             splits={
                 places.TRAIN: train,
                 **{split: held.entry() for split, held in held_out.items()},

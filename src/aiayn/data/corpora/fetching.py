@@ -106,7 +106,7 @@ def fetch(
 
 def source(download: Download, raw: Path, mirror: str | None = None) -> Source:
     """Where `fetch` takes a file from; arguments as there. Raises DataError if there is none."""
-    place = download.place
+    place = download.path
     kept = raw / place
     remote = bool(mirror) and urlsplit(mirror).scheme in ("http", "https")
     if mirror and not remote:

@@ -22,7 +22,7 @@ from aiayn.report.table_1 import layer_types
 from aiayn.report.table_2 import translation
 from aiayn.report.table_3 import variations
 from aiayn.report.table_4 import parsing
-from aiayn.typed import nearest
+from aiayn.validation import nearest
 
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "findings": statements.section,

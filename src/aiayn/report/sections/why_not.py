@@ -167,7 +167,7 @@ def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
 
 def _changed(base: Model, model: Model) -> list[str]:
     """Columns of table 3 in which two models differ, without those that follow from another."""
-    values, ours = asdict(base), asdict(model)
+    values, ours = dict(base), dict(model)
     changed = [name for name, value in values.items() if ours[name] != value and name not in KEPT]
     leading = [name for name in changed if name not in DERIVED]
     return leading or changed

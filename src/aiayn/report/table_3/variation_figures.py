@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -140,7 +140,7 @@ def _our_points(
 
 def _columns(model: Model) -> dict[str, Any]:
     """Its columns of table 3."""
-    return vars(replace(model, average=1, checkpoint_steps=1))
+    return dict(model.replace(average=1, checkpoint_steps=1))
 
 
 def _draw(printed: Panels, ours: Panels, label: str) -> str:

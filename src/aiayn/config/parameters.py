@@ -1,0 +1,146 @@
+"""All of params.yaml as one frozen record. No default but "absent": values belong in conf/."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Self, TypeVar
+
+from pydantic import Field, PositiveInt, model_validator
+
+from aiayn.config.corpora import Catalogue
+from aiayn.config.machine import Launcher, Machine
+from aiayn.config.model import Model
+from aiayn.config.names import Name, check_reference
+from aiayn.config.profiling import Profiling
+from aiayn.config.task import Task
+from aiayn.config.training import Training
+from aiayn.errors import ConfigError
+from aiayn.validation import Items, StrictModel, invalid, nearest
+
+T = TypeVar("T")
+
+
+class Run(StrictModel):
+    """A `task` learned by a `model` from a `seed`; named like `en-de.base`."""
+
+    task: str
+    model: str
+    seed: Annotated[int, Field(ge=0, lt=1 << 63)]
+
+
+class Variations(StrictModel):
+    """Table 3: which `task` its rows learn, and which model they are variations of: the `base`.
+
+    `looks` is how often the p-values are looked at in all while seeds are added, the last time
+    included; null is once. They are corrected for it (docs/decisions/significance.md).
+    """
+
+    task: str
+    base: str
+    looks: PositiveInt | None = None
+
+
+class Illustrations(StrictModel):
+    """Which `run`'s attention is drawn, over which `sentence`; null is the first of the run's test
+    set."""
+
+    run: str
+    sentence: str | None
+
+
+class Config(StrictModel):
+    """All of params.yaml.
+
+    section | holds
+    --- | ---
+    scale | the file of conf/scale that was composed
+    catalogue | where text can come from
+    tasks, models, runs | what is learned, by which model; a run is a task, a model and a seed
+    tested | the runs whose checkpoints are averaged and whose test sets are decoded
+    variations | which runs are table 3's
+    training | the recipe
+    machine | what it is computed on
+    launcher | what starts a training's processes
+    profiling | where table 1's layers and the models are measured
+    illustrations | what is drawn
+    """
+
+    scale: Name
+    catalogue: Catalogue
+    tasks: Mapping[Name, Task]
+    models: Mapping[Name, Model]
+    runs: Mapping[Name, Run]
+    tested: Items[str]
+    variations: Variations
+    training: Training
+    machine: Machine
+    launcher: Launcher
+    profiling: Profiling
+    illustrations: Illustrations
+
+    def task(self, name: str) -> Task:
+        """The task of that name. Raises ConfigError with the nearest name."""
+        return _look_up(self.tasks, name, "task")
+
+    def run(self, name: str) -> Run:
+        """The run of that name. Raises ConfigError with the nearest name."""
+        return _look_up(self.runs, name, "run")
+
+    def task_of(self, run: str) -> Task:
+        """The task that a run learns."""
+        return self.tasks[self.run(run).task]
+
+    def model_of(self, run: str) -> Model:
+        """The model that a run trains."""
+        return self.models[self.run(run).model]
+
+    def splits_of(self, run: str) -> tuple[str, ...]:
+        """The splits that a run decodes: dev and, if it is tested, every test set."""
+        return self.task_of(run).text.splits if run in self.tested else ("dev",)
+
+    @model_validator(mode="after")
+    def _check_corpora(self) -> Self:
+        corpora = self.catalogue.corpora
+        for name, task in self.tasks.items():
+            text, key = task.text, f"tasks.{name}.text"
+            for corpus_name in text.corpora:
+                check_reference(corpus_name, corpora, key, "corpus")
+                corpus = corpora[corpus_name]
+                for complaint in task.complaints(corpus_name, corpus):
+                    raise invalid(key, complaint)
+                for language in (text.source, text.target) if corpus.sides else ():
+                    check_reference(language, corpus.sides or (), key, f"language of {corpus_name}")
+                for label in corpus.labelled.texts if corpus.labelled else ():
+                    noun = f"label of {corpus_name},"
+                    check_reference(label, text.labels or (), f"{key}.labels", noun)
+        return self
+
+    @model_validator(mode="after")
+    def _check_references(self) -> Self:
+        for name, run in self.runs.items():
+            check_reference(run.task, self.tasks, f"runs.{name}.task", "task")
+            check_reference(run.model, self.models, f"runs.{name}.model", "model")
+        for name in self.tested:
+            check_reference(name, self.runs, "tested", "run")
+        check_reference(self.variations.task, self.tasks, "variations.task", "task")
+        check_reference(self.variations.base, self.models, "variations.base", "model")
+        return self
+
+    @model_validator(mode="after")
+    def _check_illustrations(self) -> Self:
+        run, sentence = self.illustrations.run, self.illustrations.sentence
+        check_reference(run, self.runs, "illustrations.run", "run")
+        if self.task_of(run).decoding is None:
+            raise invalid(
+                "illustrations.run",
+                f"is {run}, which writes no sentence: a decoder is drawn too.",
+            )
+        if sentence is not None and not sentence.strip():
+            raise invalid("illustrations.sentence", "is empty.")
+        return self
+
+
+def _look_up(table: Mapping[str, T], name: str, noun: str) -> T:
+    if name not in table:
+        raise ConfigError(f"params.yaml: there is no {noun} {name!r}.{nearest(name, table)}")
+    return table[name]
