@@ -144,7 +144,7 @@ def test_sentences_are_given_the_form_that_the_model_learned(
     text = asked.tasks["en-de"].text.replace(form="lowercased_tokens")
     tasks = {**asked.tasks, "en-de": asked.tasks["en-de"].replace(text=text)}
     monkeypatch.setattr(config, "load", lambda: asked.replace(tasks=tasks))
-    monkeypatch.setattr("aiayn.decoding.text.translate", lambda *arguments: list(arguments[2]))
+    monkeypatch.setattr("aiayn.trained_run.translate", lambda *arguments: list(arguments[2]))
     main(["translate", RUN, "A dog, asleep."])
     assert capsys.readouterr().out == "a dog , asleep .\n"
 
@@ -161,7 +161,7 @@ def test_sentences_are_given_the_form_that_the_model_learned(
 def test_what_is_no_tree_over_the_words_is_repaired(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, output: str, tree: str
 ) -> None:
-    monkeypatch.setattr("aiayn.decoding.text.translate", lambda *arguments: [output])
+    monkeypatch.setattr("aiayn.trained_run.translate", lambda *arguments: [output])
     main(["parse", PARSER, "A dog sleeps"])
     assert capsys.readouterr().out == f"{tree}\n"
 
@@ -198,7 +198,7 @@ def test_beam_and_alpha_are_those_asked_for(project: Path, monkeypatch: pytest.M
         asked.append(arguments[3])
         return translate(*arguments)
 
-    monkeypatch.setattr("aiayn.decoding.text.translate", watched)
+    monkeypatch.setattr("aiayn.trained_run.translate", watched)
     main(["translate", RUN, "x", "--beam", "1", "--alpha", "0"])
     main(["translate", RUN, "x", "--beam", "2"])
     assert asked == [
@@ -327,7 +327,7 @@ def test_ctrl_c_is_no_error(project: Path, monkeypatch: pytest.MonkeyPatch, caps
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("aiayn.decoding.text.translate", interrupted)
+    monkeypatch.setattr("aiayn.trained_run.translate", interrupted)
     with pytest.raises(SystemExit, match="130"):
         main(["translate", RUN, "x"])
     assert capsys.readouterr().err == "Stopped.\n"
