@@ -75,7 +75,7 @@ def parser() -> ArgumentParser:
     )
 
     command = add(verify)
-    command.add_argument("reproduction", type=Path, help="a folder, like reproductions/multi30k")
+    command.add_argument("reproduction", type=Path, help=f"like {places.REPRODUCTIONS}/multi30k")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write a JSON file")
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
