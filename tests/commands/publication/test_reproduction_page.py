@@ -40,8 +40,8 @@ def test_how_to_reproduce_it(reproduction: Path) -> None:
     assert lines[3].startswith(".venv/bin/aiayn verify FOLDER")
     assert "`-dirty`: files differed from the commit." in page
     path = reproduction / "circumstances/en-de.base.train.json"
-    held = json.loads(path.read_text())
-    later = held | {"commit": "5e5e" * 10, "ended": "2026-01-03T03:04:05+00:00"}
+    record = json.loads(path.read_text())
+    later = record | {"commit": "5e5e" * 10, "ended": "2026-01-03T03:04:05+00:00"}
     path.with_name("en-de.big.train.json").write_text(json.dumps(later))
     several = readme(reproduction, "toy")
     assert f"git checkout {'5e5e' * 10}\n" in several  # that of the last training

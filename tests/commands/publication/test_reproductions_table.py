@@ -50,9 +50,9 @@ def test_of_many_results_it_has_the_first(
 ) -> None:
     monkeypatch.setattr(reproductions_table, "SHOWN", 2)
     path = reproduction / "scores/en-de.base.json"
-    held = json.loads(path.read_text())
+    record = json.loads(path.read_text())
     for name in ("en-de.big", "en-de.brief"):
-        path.with_name(f"{name}.json").write_text(json.dumps(held | {"run": name}))
+        path.with_name(f"{name}.json").write_text(json.dumps(record | {"run": name}))
     (row,) = rows(tmp_path)
     assert row["Test sets"] == f"{RESULT}; {RESULT.replace('base', 'big')}; and 1 more"
 
@@ -91,12 +91,12 @@ def compare(folder: Path, findings: dict[str, Finding]) -> None:
     """A comparison of a base alone, with these findings."""
     base = Variation(perplexity=Measure(mean=9.0), bleu=Measure(mean=20.0), seeds={})
     sentences = TestSet(corpora={}, pairs=2, sha256={})
-    held = Comparison(
+    record = Comparison(
         task="en-de", base="base", split="dev", test_set=sentences, signature="nrefs:1",
         models={"base": base}, ways={}, findings=findings,
     )  # fmt: skip
     (folder / places.TABLE_3).parent.mkdir(exist_ok=True)
-    comparison.write(folder / places.TABLE_3, held)
+    comparison.write(folder / places.TABLE_3, record)
 
 
 def test_the_published_pages_are_up_to_date() -> None:
