@@ -1,9 +1,9 @@
-"""Decoding speed compared with the plain path and, if installed, CTranslate2, in alternation.
+"""Decoding speed compared with a plain search and, if installed, CTranslate2, in alternation.
 
-All have the weights of a trained run of params.yaml and translate its test set: the plain path by
-the model's own step, which copies the past whenever the beam reorders it; CTranslate2 (pip install
-'.[bench]') with one worker per thread, and with one worker for all threads. The plain path searches
-as we do; CTranslate2 stops when as many hypotheses as the beam is wide have ended, as we do with
+All have the weights of a trained run of params.yaml and translate its test set: the plain search
+without a cache, by running the decoder over whole prefixes at each step; CTranslate2 (pip install
+'.[bench]') with one worker per thread, and with one worker for all threads. The plain search stops
+as ours does; CTranslate2 stops when as many hypotheses as the beam is wide have ended, as we do with
 `stop: beam`, and its length penalty is length^alpha. Loading weights and BPE are left out. Prints a
 Markdown table.
 """
@@ -57,25 +57,27 @@ class Work:
 
 @torch.inference_mode()
 def plain_search(model: Transformer, sources: Outputs, decoding: Decoding) -> Outputs:
-    """The same beam search as one would write it down."""
+    """The same beam search written down plainly: no cache, whole prefixes at every step."""
     outputs: Outputs = [[] for _ in sources]
     order = sorted(range(len(sources)), key=lambda n: -len(sources[n]))
     for first in range(0, len(order), PLAIN_BATCH):
         batch = order[first : first + PLAIN_BATCH]
         padded = [torch.tensor(sources[n]) for n in batch]
-        memory = model.encode(nn.utils.rnn.pad_sequence(padded, batch_first=True))
+        source = nn.utils.rnn.pad_sequence(padded, batch_first=True)
         limits = [len(sources[n]) - 1 + decoding.extra_length for n in batch]
         last = [length_penalty(limit + 1, decoding.alpha) for limit in limits]
         best, beam = [float("-inf")] * len(batch), decoding.beam
-        past = model.start(len(batch) * beam)
-        newest = torch.full((len(batch), beam), START)
+        source = source.repeat_interleave(beam, dim=0)
         pieces = torch.empty(len(batch), beam, 0, dtype=torch.int64)
         total = torch.full((len(batch), beam), float("-inf"))
         total[:, 0] = 0.0
         is_open = torch.ones(len(batch), dtype=torch.bool)
         while is_open.any():
             length = pieces.shape[2] + 1
-            logits, past = model.step(newest, past, memory)
+            start = torch.full((len(batch), beam, 1), START)
+            prefixes = torch.cat((start, pieces), dim=2).flatten(0, 1)
+            states = model.states(source, prefixes)[:, -1]
+            logits = model.logits(states).view(len(batch), beam, -1)
             logits[..., [PAD, START]] = float("-inf")
             every = total[..., None] + logits.log_softmax(2)
             for row, limit in enumerate(limits):
@@ -93,7 +95,6 @@ def plain_search(model: Transformer, sources: Outputs, decoding: Decoding) -> Ou
             total, newest = totals.gather(1, keep), piece.gather(1, keep)
             origin = origin.gather(1, keep)
             rows = origin + torch.arange(len(batch))[:, None] * beam
-            past = past.select(rows.flatten())
             pieces = torch.cat((pieces.flatten(0, 1)[rows], newest[:, :, None]), dim=2)
             for row, (limit, penalty) in enumerate(zip(limits, last, strict=True)):
                 is_open[row] &= length <= limit and best[row] < total[row, 0].item() / penalty

@@ -11,12 +11,12 @@ from torch import Tensor
 from aiayn.config import Model
 from aiayn.decoding import incremental
 from aiayn.decoding.candidates import NextPieces
-from aiayn.decoding.incremental import ROOM, IncrementalDecoder, Prefixes
+from aiayn.decoding.incremental import CACHE_STEP, IncrementalDecoder, Prefixes
 from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 
 Row = Callable[..., Model]
-LENGTH = 2 * ROOM + 5  # so that room is made twice
+LENGTH = 2 * CACHE_STEP + 5  # so that the cache grows twice
 
 
 def seeded(row: Model) -> Transformer:
@@ -37,16 +37,16 @@ def tokens(rows: int, length: int) -> Tensor:
         {"h": 1},
         {"positions": "learned"},
         {"neighbourhood": 4},
-        {"neighbourhood": ROOM + 1},
+        {"neighbourhood": CACHE_STEP + 1},
     ],
     ids=str,
 )
 @pytest.mark.parametrize("together", [1, 2])
-def test_its_logits_are_the_models(
+def test_logits_equal_the_models(
     tiny: Row, columns: dict[str, object], together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With padded sources, several prefixes a sentence, and more room made on the way."""
-    monkeypatch.setattr(incremental, "READ_TOGETHER", together)
+    """With padded sources, several prefixes a sentence, and a cache that grows."""
+    monkeypatch.setattr(incremental, "ENCODE_ROWS", together)
     model = seeded(tiny(**columns))
     source, target = tokens(2, 6), tokens(6, LENGTH)
     source[1, 4:] = 0
@@ -69,9 +69,7 @@ def beam(decoder: IncrementalDecoder, source: Tensor, origins: Tensor, newest: T
 
 
 @pytest.mark.parametrize("neighbourhood", [None, 3])
-def test_prefixes_go_on_from_others_and_sentences_are_dropped(
-    tiny: Row, neighbourhood: int | None
-) -> None:
+def test_reordered_prefixes_and_dropped_sentences(tiny: Row, neighbourhood: int | None) -> None:
     model = seeded(tiny(neighbourhood=neighbourhood))
     source, newest = tokens(3, 6), tokens(LENGTH * 3, 4).view(LENGTH, 3, 4)
     source[0, 3:] = 0
@@ -93,8 +91,8 @@ def test_prefixes_go_on_from_others_and_sentences_are_dropped(
 
 
 @pytest.mark.parametrize("neighbourhood", [None, 1, 3])
-def test_prefixes_may_begin_as_one(tiny: Row, neighbourhood: int | None) -> None:
-    """The first step of one prefix a sentence, from which all others go on."""
+def test_the_first_step_may_have_one_prefix(tiny: Row, neighbourhood: int | None) -> None:
+    """The first step of one prefix a sentence, from which all others continue."""
     decoder = IncrementalDecoder(seeded(tiny(neighbourhood=neighbourhood)))
     source, newest = tokens(2, 6), tokens(LENGTH * 2, 3).view(LENGTH, 2, 3)
     first = torch.full((2, 3), 2)
@@ -108,23 +106,26 @@ def test_prefixes_may_begin_as_one(tiny: Row, neighbourhood: int | None) -> None
             torch.testing.assert_close(decoder.step(newest_BW, one), expected)
 
 
-def test_a_piece_that_no_prefix_goes_back_to_makes_room(tiny: Row) -> None:
+def test_a_piece_that_no_prefix_sees_is_dropped_when_the_cache_is_full(tiny: Row) -> None:
     decoder = IncrementalDecoder(seeded(tiny()))
-    from_the_first, newest = torch.zeros(ROOM + 1, 2, 3, dtype=torch.int64), tokens(ROOM * 2 + 2, 3)
+    from_the_first, newest = (
+        torch.zeros(CACHE_STEP + 1, 2, 3, dtype=torch.int64),
+        tokens(CACHE_STEP * 2 + 2, 3),
+    )
     with torch.no_grad():
-        prefixes = beam(decoder, tokens(2, 6), from_the_first, newest.view(ROOM + 1, 2, 3))
-    assert {attended.room for attended in prefixes.written} == {ROOM + ROOM * 3}
-    assert prefixes.sees_B1WS.shape == (2, 1, 3, ROOM + 3)
+        prefixes = beam(decoder, tokens(2, 6), from_the_first, newest.view(CACHE_STEP + 1, 2, 3))
+    assert {attended.capacity for attended in prefixes.written} == {CACHE_STEP + CACHE_STEP * 3}
+    assert prefixes.sees_B1WS.shape == (2, 1, 3, CACHE_STEP + 3)
 
 
-def test_nothing_is_kept_that_no_step_sees(tiny: Row) -> None:
+def test_a_neighbourhood_bounds_the_cache(tiny: Row) -> None:
     decoder = IncrementalDecoder(seeded(tiny(neighbourhood=5)))
     prefixes = decoder.start(tokens(2, 6), 3)
     with torch.no_grad():
         for t in range(LENGTH):
             decoder.step(tokens(6, LENGTH)[:, t].view(2, 3), prefixes)
     assert prefixes.length == LENGTH
-    assert {attended.room for attended in prefixes.written} == {5 * 3}
+    assert {attended.capacity for attended in prefixes.written} == {5 * 3}
     assert prefixes.sees_B1WS.shape == (2, 1, 3, 5 * 3)
 
 

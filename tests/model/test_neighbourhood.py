@@ -112,19 +112,6 @@ def test_what_is_too_far_away_is_not_seen(tiny: Row) -> None:
     assert (before != after).any(2)[0].tolist() == [True] * 5 + [False] * 7
 
 
-def test_a_step_sees_what_the_whole_does(tiny: Row) -> None:
-    model = seeded(tiny(neighbourhood=3))
-    source, target = tokens(2, 6), tokens(2, 10)
-    source[1, 4:] = 0
-    with torch.no_grad():
-        expected = model(source, target)
-        memory, past = model.encode(source), model.start(2)
-        for t in range(10):
-            logits, past = model.step(target[:, t : t + 1], past, memory)
-            torch.testing.assert_close(logits[:, 0], expected[:, t], atol=1e-5, rtol=1e-5)
-    assert {layer.keys_BHSK.shape[2] for layer in past.layers} == {3}
-
-
 def test_a_row_without_one_has_no_such_column(tiny: Row) -> None:
     """What trainings without it leave, and are known by, stays as it was."""
     assert "neighbourhood" not in tiny().columns

@@ -22,6 +22,7 @@ from aiayn.evaluation.translation_metrics import text_bleu
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.results import places
 from aiayn.results.comparison import Finding, Verdict, Ways
+from aiayn.results.seeds import by_seed
 
 
 def bleu_by_way(runs: Mapping[str, Run], root: Path = Path()) -> dict[str, Ways]:
@@ -48,12 +49,9 @@ def bleu_by_way(runs: Mapping[str, Run], root: Path = Path()) -> dict[str, Ways]
 
 
 def over_seeds(runs: Mapping[str, Run], ways: Mapping[str, Ways]) -> list[list[Ways]]:
-    """Of each model of a task, that of its runs by seed; of two that do the same, the first."""
-    found: dict[tuple[str, str], dict[int, Ways]] = {}
-    for name, bleu in ways.items():
-        run = runs[name]
-        found.setdefault((run.task, run.model), {}).setdefault(run.seed, bleu)
-    return [list(seeds.values()) for seeds in found.values()]
+    """Of each model of a task, that of its runs by seed."""
+    groups = by_seed({name: runs[name] for name in ways}).values()
+    return [[ways[name] for name in names.values()] for names in groups]
 
 
 def judge_findings(
@@ -115,7 +113,7 @@ def _gains(weights: Mapping[str, float], ways: Sequence[Sequence[Ways]]) -> list
         for seeds in ways
     ]
     compared = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
-    return [round(gain, DECIMALS) for gain in compared]  # or equal ones would part by rounding
+    return [round(gain, DECIMALS) for gain in compared]  # or equal ones would differ by rounding
 
 
 def _is_run(

@@ -1,17 +1,16 @@
 """Table 3's rows beside the model that they vary: perplexity and BLEU over seeds, and whether they
-part from the base's by more than another seed would make them.
+differ from the base's by more than the choice of the seed explains.
 
 A row is judged by `significance.contrast`: one of a single seed by the spread of the base's seeds,
 one of several by Welch's t. The paper's "nearly identical" is a claim of equality and is tested as
 one. Perplexity is judged by its logarithm, the loss. p-values are corrected over all tests of the
-table (Holm), and over the looks at them.
+table (Holm), and over the interim looks at them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import mean, stdev
 
 from aiayn.config import Run, Variations
 from aiayn.errors import ScoreError
@@ -30,6 +29,7 @@ from aiayn.results.comparison import (
     Seed,
     Variation,
 )
+from aiayn.results.seeds import by_seed, spread
 
 SPLIT = "dev"  # section 6.2
 
@@ -47,41 +47,40 @@ def compare_variations(
         DataError: a history or the manifest is.
     """
     task, base, looks = variations.task, variations.base, variations.looks
-    decoded = bleu_by_way(runs, root)
-    by_seed = over_seeds(runs, decoded)
-    runs = {name: run for name, run in runs.items() if run.task == task}
-    folder = root / places.text(task)
-    references = read_references(folder, SPLIT)
-    hypotheses = {
-        name: read_hypotheses(places.hypotheses(root / places.outputs(name), SPLIT), references)
-        for name in runs
-    }
-    bases = _by_seed(runs, base)
-    if not bases:
+    ways = bleu_by_way(runs, root)
+    of_task = {name: run for name, run in runs.items() if run.task == task}
+    models = {model: names for (_, model), names in by_seed(of_task).items()}
+    if base not in models:
         raise ScoreError(
             f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
             f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
-    signature, found = paired_by_seed(
-        runs, bases, hypotheses, references.sentences, references.form
+    references = read_references(root / places.text(task), SPLIT)
+    hypotheses = {
+        name: read_hypotheses(places.hypotheses(root / places.outputs(name), SPLIT), references)
+        for name in of_task
+    }
+    signature, scored = paired_by_seed(
+        of_task, models[base], hypotheses, references.sentences, references.form
     )
     seeds = {
         model: {
             str(seed): Seed(
                 run=name,
                 perplexity=_last_perplexity(root / places.history(name)),
-                bleu=found[name].bleu,
-                sentences=found[name].sentences,
+                bleu=scored[name].bleu,
+                sentences=scored[name].sentences,
             )
-            for seed, name in _by_seed(runs, model).items()
+            for seed, name in names.items()
         }
-        for model in dict.fromkeys(run.model for run in runs.values())
+        for model, names in models.items()
     }
     samples = {
-        "bleu": {model: [seed.bleu for seed in held.values()] for model, held in seeds.items()},
-        "perplexity": {
-            model: [seed.perplexity for seed in held.values()] for model, held in seeds.items()
-        },
+        measure: {
+            model: [getattr(seed, measure) for seed in of_model.values()]
+            for model, of_model in seeds.items()
+        }
+        for measure in ("bleu", "perplexity")
     }
     measures = judge(samples, base, looks)
     return Comparison(
@@ -92,22 +91,15 @@ def compare_variations(
         signature=signature,
         models={
             model: Variation(
-                perplexity=measures["perplexity"][model], bleu=measures["bleu"][model], seeds=held
+                perplexity=measures["perplexity"][model],
+                bleu=measures["bleu"][model],
+                seeds=seeds[model],
             )
-            for model, held in seeds.items()
+            for model in models
         },
-        ways=decoded,
-        findings=judge_findings(samples, base, by_seed, looks),
+        ways=ways,
+        findings=judge_findings(samples, base, over_seeds(runs, ways), looks),
     )
-
-
-def _by_seed(runs: Mapping[str, Run], model: str) -> dict[int, str]:
-    """A model's runs by seed; of two that do the same, the first."""
-    names: dict[int, str] = {}
-    for name, run in runs.items():
-        if run.model == model:
-            names.setdefault(run.seed, name)
-    return names
 
 
 def _last_perplexity(path: Path) -> float:
@@ -161,9 +153,10 @@ def _tests(model: str, measure: str, models: Samples, base: str) -> Iterator[Que
 def _measure(
     values: Sequence[float], claim: Direction | None, effect: Effect | None, outcome: Outcome
 ) -> Measure:
+    mean, sd, _ = spread(values)
     return Measure(
-        mean=round(mean(values), DECIMALS),
-        sd=round(stdev(values), DECIMALS) if len(values) > 1 else None,
+        mean=round(mean, DECIMALS),
+        sd=None if sd is None else round(sd, DECIMALS),
         effect=effect,
         claim=claim,
         outcome=outcome,

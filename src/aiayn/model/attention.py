@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
-from aiayn.model.device import dtype_of_products, is_fused_attention_quick
+from aiayn.model.device import is_fused_attention_quick
 from aiayn.model.masks import may_attend_to_earlier
 
 # on a CPU (docs/decisions/cpu-speed.md): in narrower heads the fused kernel takes longer to begin
@@ -84,19 +84,6 @@ class KeysValues:
     keys_BHSK: Tensor
     values_BHSV: Tensor
 
-    def select(self, rows: Tensor) -> KeysValues:
-        """The given batch rows, in the given order; shape (rows,)."""
-        return KeysValues(
-            self.keys_BHSK.index_select(0, rows), self.values_BHSV.index_select(0, rows)
-        )
-
-    def extended(self, newer: KeysValues) -> KeysValues:
-        """These positions, then the newer ones."""
-        return KeysValues(
-            torch.cat((self.keys_BHSK, newer.keys_BHSK), dim=2),
-            torch.cat((self.values_BHSV, newer.values_BHSV), dim=2),
-        )
-
 
 class MultiHeadAttention(nn.Module):
     """Concat(head_1, ..., head_h) W_o with head_i = Attention(Q W_q_i, K W_k_i, V W_v_i).
@@ -134,15 +121,6 @@ class MultiHeadAttention(nn.Module):
         queries, keys, values = self._project(x_BTD, self.w_q, self.w_k, self.w_v)
         return queries, KeysValues(keys, values)
 
-    def no_positions(self, rows: int) -> KeysValues:
-        """Nothing to attend to yet, for `rows` sentences; in the format of what will be added."""
-        weight, h = self.w_k.weight, self.h
-        dtype = dtype_of_products(weight)
-        return KeysValues(
-            weight.new_empty(rows, h, 0, self.w_k.out_features // h, dtype=dtype),
-            weight.new_empty(rows, h, 0, self.w_v.out_features // h, dtype=dtype),
-        )
-
     def queries(self, x_BTD: Tensor) -> Tensor:
         """(B, T, D) to (B, H, T, K)."""
         return self._project(x_BTD, self.w_q)[0]
@@ -176,9 +154,18 @@ class MultiHeadAttention(nn.Module):
         out: Tensor = self.w_o(heads_BHTV.transpose(1, 2).flatten(2))
         return out
 
-    def visible(self, past: KeysValues) -> KeysValues:
-        """Of the positions so far, those that the last one sees: all."""
-        return past
+    def attend_to_itself(
+        self, x_BTD: Tensor, *, may_attend: Tensor | None = None, is_causal: bool = False
+    ) -> Tensor:
+        """Self-attention, (B, T, D) to (B, T, D); further arguments as of `attend`."""
+        queries, attended = self.queries_keys_values(x_BTD)
+        return self.attend(queries, attended, may_attend=may_attend, is_causal=is_causal)
+
+    def attend_to(
+        self, attended: KeysValues, x_BTD: Tensor, *, may_attend: Tensor | None = None
+    ) -> Tensor:
+        """Attention from x to projected positions elsewhere, (B, T, D) to (B, T, D)."""
+        return self.attend(self.queries(x_BTD), attended, may_attend=may_attend)
 
     def mask(self, length: int, may_attend: Tensor | None, *, is_causal: bool) -> Tensor | None:
         """Who sees whom when `length` positions attend to each other, as a tensor: for pictures and

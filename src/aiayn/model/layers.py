@@ -1,9 +1,15 @@
 """Encoder and decoder layers (sections 3.1 to 3.3, figure 1).
 
-Post-norm: LayerNorm(x + Dropout(Sublayer(x))).
+A layer is written once, for all positions at once (training) as for one position at a time
+(decoding): the two differ in what attention attends to, which a decoder layer takes as arguments.
+Shape suffixes as in model/transformer.py.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 from torch import Tensor, nn
 
@@ -13,6 +19,9 @@ from aiayn.model.dropout import Dropout
 from aiayn.model.neighbourhood import NeighbourhoodAttention
 
 LAYER_NORM_EPSILON = 1e-6  # the authors' code; the paper is silent
+
+Sublayer = Callable[[Tensor], Tensor]
+"""A sub-layer's function, (B, T, D) to (B, T, D)."""
 
 
 class FeedForward(nn.Module):
@@ -30,16 +39,16 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """LayerNorm(x + Dropout(y)), y being what a sub-layer made of x. Paper: sections 3.1, 5.4."""
+    """LayerNorm(x + Dropout(Sublayer(x))). Paper: sections 3.1, 5.4."""
 
     def __init__(self, d_model: int, p_drop: float) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(d_model, eps=LAYER_NORM_EPSILON)
         self.dropout = Dropout(p_drop)
 
-    def forward(self, x_BTD: Tensor, y_BTD: Tensor) -> Tensor:
-        """(B, T, D) twice to (B, T, D)."""
-        out: Tensor = self.norm(x_BTD + self.dropout(y_BTD))
+    def forward(self, x_BTD: Tensor, sublayer: Sublayer) -> Tensor:
+        """(B, T, D) to (B, T, D)."""
+        out: Tensor = self.norm(x_BTD + self.dropout(sublayer(x_BTD)))
         return out
 
 
@@ -67,17 +76,25 @@ class EncoderLayer(nn.Module):
 
     def forward(self, x_BSD: Tensor, may_attend: Tensor | None) -> Tensor:
         """(B, S, D) to (B, S, D); `may_attend` as in MultiHeadAttention."""
-        queries, attended = self.self_attention.queries_keys_values(x_BSD)
         x_BSD = self.self_attention_residual(
-            x_BSD, self.self_attention.attend(queries, attended, may_attend=may_attend)
+            x_BSD, lambda x: self.self_attention.attend_to_itself(x, may_attend=may_attend)
         )
-        out: Tensor = self.feed_forward_residual(x_BSD, self.feed_forward(x_BSD))
+        out: Tensor = self.feed_forward_residual(x_BSD, self.feed_forward)
         return out
 
 
+@dataclass(frozen=True)
+class DecoderAttention:
+    """What a decoder layer's two attentions compute from its input: for all target positions at
+    once (training), or for the newest ones with cached keys and values (decoding)."""
+
+    to_target: Sublayer
+    to_source: Sublayer
+
+
 class DecoderLayer(nn.Module):
-    """Causal self-attention, attention over the encoder's output, feed-forward network; the right
-    half of figure 1.
+    """Self-attention over the target so far, attention over the source, feed-forward network; the
+    right half of figure 1.
     """
 
     def __init__(self, model: Model) -> None:
@@ -89,47 +106,21 @@ class DecoderLayer(nn.Module):
         self.feed_forward = FeedForward(model.d_model, model.d_ff)
         self.feed_forward_residual = Residual(model.d_model, model.P_drop)
 
-    def forward(self, x_BTD: Tensor, memory: KeysValues, may_attend: Tensor | None) -> Tensor:
-        """All target positions at once.
+    def forward(self, x_BTD: Tensor, attention: DecoderAttention) -> Tensor:
+        """(B, T, D) to (B, T, D)."""
+        x_BTD = self.self_attention_residual(x_BTD, attention.to_target)
+        x_BTD = self.cross_attention_residual(x_BTD, attention.to_source)
+        out: Tensor = self.feed_forward_residual(x_BTD, self.feed_forward)
+        return out
+
+    def attention(self, source: KeysValues, may_attend: Tensor | None) -> DecoderAttention:
+        """What `forward` needs to run over all target positions at once.
 
         Args:
-            x_BTD: float, the layer's input.
-            memory: this layer's projection of the encoder's output.
+            source: this layer's projection of the encoder's output.
             may_attend: which source positions are real, broadcastable to (B, H, T, S).
         """
-        queries, attended = self.self_attention.queries_keys_values(x_BTD)
-        x_BTD = self.self_attention_residual(
-            x_BTD, self.self_attention.attend(queries, attended, is_causal=True)
+        return DecoderAttention(
+            to_target=partial(self.self_attention.attend_to_itself, is_causal=True),
+            to_source=partial(self.cross_attention.attend_to, source, may_attend=may_attend),
         )
-        return self._after_self_attention(x_BTD, memory, may_attend)
-
-    def step(
-        self, x_BWD: Tensor, past: KeysValues, memory: KeysValues, may_attend: Tensor | None
-    ) -> tuple[Tensor, KeysValues]:
-        """The next position of W hypotheses for each of B sentences.
-
-        Args:
-            x_BWD: float, the newest position alone.
-            past: keys and values of the positions before it that are seen, (B * W, H, t, ...).
-            memory: this layer's projection of the encoder's output, (B, H, S, ...): the hypotheses
-                of a sentence share it.
-            may_attend: which source positions are real, (B, 1, 1, S).
-        Returns:
-            The layer's output (B, W, D), and `past` with the new position.
-        """
-        x_F1D = x_BWD.flatten(0, 1)[:, None]
-        queries, newest = self.self_attention.queries_keys_values(x_F1D)
-        attended = self.self_attention.visible(past.extended(newest))
-        y_BWD = self.self_attention.attend(queries, attended).view_as(x_BWD)
-        x_BWD = self.self_attention_residual(x_BWD, y_BWD)
-        return self._after_self_attention(x_BWD, memory, may_attend), attended
-
-    def _after_self_attention(
-        self, x_BTD: Tensor, memory: KeysValues, may_attend: Tensor | None
-    ) -> Tensor:
-        queries = self.cross_attention.queries(x_BTD)
-        x_BTD = self.cross_attention_residual(
-            x_BTD, self.cross_attention.attend(queries, memory, may_attend=may_attend)
-        )
-        out: Tensor = self.feed_forward_residual(x_BTD, self.feed_forward(x_BTD))
-        return out

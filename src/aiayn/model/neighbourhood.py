@@ -38,17 +38,14 @@ class NeighbourhoodAttention(MultiHeadAttention):
         """Attend within the neighbourhood; every position may see itself, padding too.
 
         Args:
-            queries_BHTK: of all positions; or of the last one, which sees all that is given
-                (`visible` has left no others).
-            attended: keys and values of the same sentence.
+            queries_BHTK: of all positions of a sentence.
+            attended: keys and values of the same positions.
             may_attend: bool (B, 1, 1, S), True at real positions.
             is_causal: the sentence is being written.
         Returns:
             (B, T, D).
         """
         length, r = queries_BHTK.shape[2], self.r
-        if length < attended.keys_BHSK.shape[2]:
-            return super().attend(queries_BHTK, attended, may_attend=may_attend)
         before, fill = self._before(is_causal=is_causal), -length % r
         beside = (before, fill + r - 1 - before)  # positions that are not there
         rows, h, _, d_k = queries_BHTK.shape
@@ -72,10 +69,6 @@ class NeighbourhoodAttention(MultiHeadAttention):
         heads_BTD = heads_AHRV.transpose(1, 2).flatten(2).view(rows, length + fill, -1)[:, :length]
         out: Tensor = self.w_o(heads_BTD)
         return out
-
-    def visible(self, past: KeysValues) -> KeysValues:
-        """Of the positions so far, those that the last one sees."""
-        return KeysValues(past.keys_BHSK[:, :, -self.r :], past.values_BHSV[:, :, -self.r :])
 
     def mask(self, length: int, may_attend: Tensor | None, *, is_causal: bool) -> Tensor:
         """The same as a band of the mask of full attention, (B, 1, S, S) or (S, S)."""

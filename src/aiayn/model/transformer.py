@@ -1,6 +1,6 @@
 """The Transformer (figure 1).
 
-Shapes are written as suffixes, a letter for each dimension, in every room (x_BTD):
+Tensors have their shape as a suffix, a letter for each dimension (x_BTD), in all packages:
 
 letter | dimension
 --- | ---
@@ -27,6 +27,7 @@ Y | labels
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -37,7 +38,7 @@ from aiayn.config import Model
 from aiayn.model.attention import KeysValues
 from aiayn.model.dropout import Dropout
 from aiayn.model.encoder import Encoding
-from aiayn.model.layers import DecoderLayer, EncoderLayer
+from aiayn.model.layers import DecoderAttention, DecoderLayer, EncoderLayer
 from aiayn.model.positions import LearnedPositions, SinusoidalPositions
 
 
@@ -47,25 +48,6 @@ class Memory:
 
     layers: list[KeysValues]
     may_attend_B11S: Tensor
-
-    def select(self, sentences: Tensor) -> Memory:
-        """The given sentences alone, in the given order; shape (sentences,)."""
-        return Memory(
-            [layer.select(sentences) for layer in self.layers],
-            self.may_attend_B11S.index_select(0, sentences),
-        )
-
-
-@dataclass
-class Past:
-    """Self-attention keys and values of the target positions so far, for each layer; F rows."""
-
-    layers: list[KeysValues]
-    length: int
-
-    def select(self, rows: Tensor) -> Past:
-        """The given rows, in the given order: how a beam reorders its hypotheses."""
-        return Past([layer.select(rows) for layer in self.layers], self.length)
 
 
 class Transformer(Encoding):
@@ -110,9 +92,26 @@ class Transformer(Encoding):
     def states(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
         """The decoder's output (B, T, D), from which `logits` predicts the next piece."""
         memory = self.encode(source_BS)
-        x_BTD = self._embed_target(target_BT, first=0)
-        for layer, attended in zip(self.decoder, memory.layers, strict=True):
-            x_BTD = layer(x_BTD, attended, memory.may_attend_B11S)
+        attentions = [
+            layer.attention(source, memory.may_attend_B11S)
+            for layer, source in zip(self.decoder_layers, memory.layers, strict=True)
+        ]
+        return self.decode(target_BT, self.target_positions(0, target_BT.shape[1]), attentions)
+
+    def decode(
+        self, target_BT: Tensor, positions_TD: Tensor, attentions: Sequence[DecoderAttention]
+    ) -> Tensor:
+        """Run the decoder; its output (B, T, D).
+
+        Args:
+            target_BT: int64 piece ids.
+            positions_TD: their positional encodings; (1, D) if all have the same position.
+            attentions: of each layer.
+        """
+        x_BTD: Tensor = functional.embedding(target_BT, self.embedding) * self.scale
+        x_BTD = self.target_dropout(x_BTD + positions_TD)
+        for layer, attention in zip(self.decoder, attentions, strict=True):
+            x_BTD = layer(x_BTD, attention)
         return x_BTD
 
     def logits(self, states_BTD: Tensor) -> Tensor:
@@ -124,31 +123,3 @@ class Transformer(Encoding):
         x_BSD, may_attend_B11S = self.read(source_BS)
         layers = [layer.cross_attention.keys_values(x_BSD) for layer in self.decoder_layers]
         return Memory(layers, may_attend_B11S)
-
-    def start(self, rows: int) -> Past:
-        """An empty past for `rows` hypotheses."""
-        layers = [layer.self_attention.no_positions(rows) for layer in self.decoder_layers]
-        return Past(layers, 0)
-
-    def step(self, newest_BW: Tensor, past: Past, memory: Memory) -> tuple[Tensor, Past]:
-        """Logits (B, W, P) of the piece after `newest_BW`, and the past with it.
-
-        Args:
-            newest_BW: int64, the newest piece of W hypotheses for each of B sentences.
-            past: of B * W rows, sentence by sentence.
-            memory: of B sentences.
-        """
-        x_BWD = self._embed_target(newest_BW.reshape(-1, 1), first=past.length).view(
-            *newest_BW.shape, -1
-        )
-        layers = []
-        steps = zip(self.decoder_layers, past.layers, memory.layers, strict=True)
-        for layer, before, attended in steps:
-            x_BWD, after = layer.step(x_BWD, before, attended, memory.may_attend_B11S)
-            layers.append(after)
-        return self.logits(x_BWD), Past(layers, past.length + 1)
-
-    def _embed_target(self, tokens_BT: Tensor, *, first: int) -> Tensor:
-        x_BTD = functional.embedding(tokens_BT, self.embedding) * self.scale
-        out: Tensor = self.target_dropout(x_BTD + self.target_positions(first, tokens_BT.shape[1]))
-        return out

@@ -47,8 +47,7 @@ class SelfAttention(MultiHeadAttention):
 
     def forward(self, x_BND: Tensor) -> Tensor:
         """(B, N, D) to (B, N, D)."""
-        queries, attended = self.queries_keys_values(x_BND)
-        return self.attend(queries, attended)
+        return self.attend_to_itself(x_BND)
 
 
 def _nothing(_: Sizes) -> int:

@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aiayn import config
-from aiayn.config import Config, Folds
+from aiayn.config import Config, Folds, Kind
 from aiayn.paper import PAPER, Paper
 from aiayn.report import belonging
-from aiayn.report.table_2.bleu_cells import Scores
 from aiayn.results import comparison, history, places, scores
 from aiayn.results.comparison import Comparison
 from aiayn.results.history import History
 from aiayn.results.json_files import if_there
 from aiayn.results.profiles import LayersProfile, ModelsProfile, read_layers, read_models
+from aiayn.results.scores import SplitScores
 from aiayn.results.text import Manifest, read_manifest
 
 LEADING = 2
+
+Scores = Mapping[str, Mapping[str, SplitScores] | None]
+"""By run, in the order of params.yaml, and split; None where a run has no scores."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,11 @@ class Evidence:
     layers: LayersProfile | None
     models: ModelsProfile | None
     variations: Comparison | None
+
+    def scores_of(self, kind: Kind) -> Scores:
+        """Of the runs whose task is of a kind."""
+        of_kind = (run for run in self.scores if self.config.task_of(run).kind == kind)
+        return {run: self.scores[run] for run in of_kind}
 
 
 def gather(root: Path = Path()) -> Evidence:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +14,13 @@ from aiayn.report.parts.tables import (
     csv_text,
     latex,
     markdown,
+    numbers,
     power_of_ten,
+    row,
+    rows_of_runs,
     signed,
+    table,
+    text,
 )
 
 TABLE = Table(
@@ -79,3 +85,39 @@ ANY_TEXT = st.text(st.characters(exclude_characters="\r\0", exclude_categories=[
 @given(st.lists(st.fixed_dictionaries({"a": ANY_TEXT, "b,": ANY_TEXT}), min_size=1, max_size=5))
 def test_csv_can_be_read_back(records: list[dict[str, str]]) -> None:
     assert list(csv.DictReader(io.StringIO(csv_text(records), newline=""))) == records
+
+
+def test_a_column_knows_its_side_and_the_format_of_its_numbers() -> None:
+    made = table(
+        "Title",
+        text("Name") + numbers("Pairs") + numbers("Difference", form="+.2f"),
+        (row("a", 1234, -0.5), row("b", None, Cell("as it is")), row("c", "rest", tone="ours")),
+        ("A remark.", ("a", "A note.")),
+        key="t",
+    )
+    assert (made.headings, made.alignment) == (("Name", "Pairs", "Difference"), "lrr")
+    assert [[cell.text for cell in row.cells] for row in made.rows] == [
+        ["a", "1,234", "−0.50"], ["b", "–", "as it is"], ["c", "rest"],
+    ]  # fmt: skip
+    assert [(cell.span, row.tone) for row in made.rows for cell in row.cells][-2:] == [
+        (1, "ours"), (2, "ours"),
+    ]  # fmt: skip
+    assert made.notes == (("", "A remark."), ("a", "A note."))
+    with pytest.raises(ValueError, match="more values than columns"):
+        table("Title", text("Name"), [row("a", "b")])
+
+
+def test_every_run_has_a_row() -> None:
+    found = {"a": {"dev": 1, "test": 2}, "b": None, "c": {}}
+    made = table(
+        "Title",
+        text("Run", "Split") + numbers("Value", "Twice"),
+        rows_of_runs(found, lambda _, held: ((s, n, 2 * n) for s, n in held.items()), tone="ours"),
+    )
+    assert [([cell.text for cell in row.cells], row.tone) for row in made.rows] == [
+        (["a", "dev", "1", "2"], "ours"),
+        (["a", "test", "2", "4"], "ours"),
+        (["b", "not run"], ""),
+        (["c", "not run"], ""),
+    ]
+    assert {sum(cell.span for cell in row.cells) for row in made.rows} == {4}

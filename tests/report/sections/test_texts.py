@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from aiayn.config import Config
@@ -73,10 +74,10 @@ def test_what_is_held_out_says_how_much_of_it_was_seen(evidence: Evidence) -> No
 
 
 def test_its_records_add_up(evidence: Evidence) -> None:
-    records = section(evidence).records
-    crawl = [line for line in records if line["corpus"] == "crawl"]
-    assert {line["pairs"] for line in crawl} == {"1000"}
-    assert sum(int(line["dropped"]) for line in crawl) == 1000 - int(crawl[0]["kept"])
+    records = pd.DataFrame(section(evidence).records).set_index("corpus")
+    crawl = records.loc[["crawl"]].astype({"dropped": int, "kept": int})
+    assert set(crawl["pairs"]) == {"1000"}
+    assert crawl["dropped"].sum() == 1000 - crawl["kept"].iloc[0]
 
 
 def test_before_any_text_is_there_it_has_no_tables(evidence: Evidence) -> None:

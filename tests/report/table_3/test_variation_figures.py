@@ -8,7 +8,7 @@ import pytest
 
 from aiayn.report.evidence import Evidence
 from aiayn.report.table_3.variation_figures import varied_alone
-from aiayn.report.table_3.variations import section
+from aiayn.report.table_3.variation_table import section
 
 
 def test_figures_place_each_row_by_what_it_varies(one_seed: Evidence) -> None:
@@ -16,14 +16,9 @@ def test_figures_place_each_row_by_what_it_varies(one_seed: Evidence) -> None:
     assert list(figures) == ["table_3_bleu", "table_3_perplexity"]
     for figure in figures.values():
         assert ET.fromstring(figure.svg).tag == "{http://www.w3.org/2000/svg}svg"
-        assert not figure.data.empty
-    records = figures["table_3_bleu"].data.to_dict("records")
-    ours = {
-        (line["varied"], line["row"]): (line["x"], line["bleu"], line["mark"])
-        for line in records
-        if line["origin"] == "ours"
-    }
-    assert ours == {
+    records = figures["table_3_bleu"].data.set_index("origin")
+    ours = records.loc["ours"].set_index(["varied", "row"])[["x", "bleu", "mark"]]
+    assert dict(zip(ours.index, map(tuple, ours.to_numpy()), strict=True)) == {
         ("parameters", "small"): ("0.25", "30", "base"),
         ("parameters", "C_N2"): ("0.29", "29.9", ""),
         ("h", "small"): ("8", "30", "base"),
@@ -36,8 +31,8 @@ def test_figures_place_each_row_by_what_it_varies(one_seed: Evidence) -> None:
         ("P_drop", "D_drop00"): ("0", "29", ""),
         ("eps_ls", "small"): ("0.1", "30", "base"),
     }
-    paper = [line for line in records if line["origin"] == "paper"]
-    of_heads = {line["row"]: (line["x"], line["bleu"]) for line in paper if line["varied"] == "h"}
+    paper = records.loc["paper"].set_index("varied").loc["h", ["row", "x", "bleu"]]
+    of_heads = {row: (x, bleu) for row, x, bleu in paper.to_numpy()}
     assert of_heads == {
         "base": ("8", "25.8"), "A_h1": ("1", "24.9"), "A_h4": ("4", "25.5"),
         "A_h16": ("16", "25.8"), "A_h32": ("32", "25.4"),

@@ -18,7 +18,7 @@ from aiayn.results.lock import Lock
 PARAMETERS = "parameters"
 # what must be equal before two figures may be compared, and what is said where it is not
 CONDITIONS = {
-    "sentences": "other sentences",
+    "digests": "other sentences",
     "vocabulary": "another vocabulary",
     "signature": "another protocol: {here}, published {published}",
 }
@@ -86,14 +86,14 @@ def _figures(root: Path) -> pd.DataFrame:
     results, lock = Results(root), Lock(root / places.LOCK)
     scores = results.scores.assign(figure=lambda frame: frame["split"] + " " + frame["metric"])
     last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
-    dev = scores[scores["split"] == places.DEV].groupby("run")["sentences"].first()
+    dev = scores[scores["split"] == places.DEV].groupby("run")["digests"].first()
     perplexities = pd.DataFrame(
         {
             "run": run,
             "task": (task := results.config.run(str(run)).task),
             "figure": "dev perplexity",
             "value": value,
-            "sentences": dev.get(run),
+            "digests": dev.get(run),
             # it is per piece
             "vocabulary": lock.out(str(places.vocabulary(task))),
         }

@@ -43,7 +43,7 @@ def section(evidence: Evidence) -> Section:
         ("Statement", "Claimed", "Effect", "p", "Here"),
         "lllrl",
         rows if is_run else (_none_is_run(),),
-        (("", NOTE), *looks_note(evidence.config)) if is_run else (),
+        (("", NOTE), *(("", note) for note in looks_note(evidence.config))) if is_run else (),
         key="findings",
     )
     return Section(

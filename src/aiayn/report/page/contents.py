@@ -18,17 +18,17 @@ from aiayn.report.sections import (
     texts,
     why_not,
 )
-from aiayn.report.table_1 import layer_types
-from aiayn.report.table_2 import translation
-from aiayn.report.table_3 import variations
+from aiayn.report.table_1 import layer_table
+from aiayn.report.table_2 import bleu_table
+from aiayn.report.table_3 import variation_table
 from aiayn.report.table_4 import parsing
 from aiayn.validation import nearest
 
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "findings": statements.section,
-    "table_1": layer_types.section,
-    "table_2": translation.section,
-    "table_3": variations.section,
+    "table_1": layer_table.section,
+    "table_2": bleu_table.section,
+    "table_3": variation_table.section,
     "table_4": parsing.section,
     "costs": costs.section,
     "text": texts.section,

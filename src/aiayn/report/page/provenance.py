@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell
-from aiayn.report.table_2.bleu_cells import compare
+from aiayn.report.table_2.bleu_table import bleu_entries
 from aiayn.results import places
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import Manifest
@@ -40,8 +40,7 @@ class Provenance:
 def provenance(evidence: Evidence) -> Iterator[Provenance]:
     """Of every run, in the order of params.yaml; a run without scores has no splits."""
     config, scores = evidence.config, evidence.scores
-    comparisons = compare(evidence.paper, config, scores, evidence.manifests)
-    departures = {item.run: item.judgement.reasons for item in comparisons}
+    departures = {run: entry.reasons for run, entry in bleu_entries(evidence).items()}
     for name, splits in scores.items():
         run, model = config.run(name), config.model_of(name)
         task = config.task(run.task)

@@ -2,48 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from types import SimpleNamespace
 
 from aiayn.config import Config
-from aiayn.paper import EvaluationSet, Recipe, Requirement, TrainingText
+from aiayn.paper import EvaluationSet, Printed, Recipe, Requirement, TrainingText
 from aiayn.paper.corpora import COUNT_TOLERANCE
-from aiayn.report.parts.verdict import Judgement, judge
+from aiayn.report.evidence import Evidence
+from aiayn.report.parts.section import Entry
+from aiayn.report.parts.tables import Cell
+from aiayn.report.parts.verdict import judge
 from aiayn.results import places
-from aiayn.results.scores import SplitScores, TestSet
+from aiayn.results.scores import TestSet
 from aiayn.results.text import RAW, Manifest
 
 TEXT, FORM = "text", "text.form"
 
 
-def judge_run(
-    paper: float,
+def compare_with_paper(
+    evidence: Evidence,
+    what: str,
+    printed: Printed,
     ours: float | None,
+    cell: Cell,
     *,
-    tolerance: float,
-    recipe: Recipe,
-    config: Config,
     run: str,
-    scored: SplitScores | None,
-    manifests: Mapping[str, Manifest],
-) -> Judgement:
-    """Hold a run's figure against a printed one, if the run is the paper's.
+    split: str,
+    recipe: Recipe,
+    tolerance: float,
+) -> Entry:
+    """What a trained model scored beside the printed figure: the verdict, or why there is none.
 
     Args:
-        scored: the sentences that `ours` was measured on; None where nothing was scored.
-        manifests: of the tasks' texts, by task.
+        ours: the score, and `cell` as tables show it; None where there is none.
+        run: whose score it is, on the sentences of `split`.
+        tolerance: the largest difference that counts as none.
     """
-    if scored is None:
-        return judge(paper, None, tolerance=tolerance)
-    manifest = manifests.get(config.run(run).task)
-    return judge(
-        paper,
-        ours,
-        other_set=tuple(set_departures(recipe.evaluation_set, scored.test_set)),
-        departures=tuple(recipe_departures(recipe, config, run, manifest)),
+    scored = (evidence.scores.get(run) or {}).get(split)
+    other_set: Iterable[str] = ()
+    departures_of_run: Iterable[str] = ()
+    if scored:
+        manifest = evidence.manifests.get(evidence.config.run(run).task)
+        other_set = set_departures(recipe.evaluation_set, scored.test_set)
+        departures_of_run = recipe_departures(recipe, evidence.config, run, manifest)
+    judgement = judge(
+        printed.value,
+        ours if scored else None,
+        other_set=tuple(other_set),
+        departures=tuple(departures_of_run),
         tolerance=tolerance,
+    )
+    return Entry(
+        what=what,
+        paper=printed.text,
+        ours=cell if judgement.judged else None,
+        verdict=judgement.verdict,
+        difference=judgement.difference,
+        reasons=judgement.reasons,
+        of_training=True,
     )
 
 

@@ -1,19 +1,17 @@
-"""What tables of tests say of looks at their p-values while seeds were still being added."""
+"""What tables of tests say of interim looks at their p-values, while seeds were being added."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from aiayn.config import Config
 
 
-def looks_note(config: Config) -> tuple[tuple[str, str], ...]:
-    """A general remark of a table; none where the p-values were looked at once."""
+def looks_note(config: Config) -> Iterator[str]:
+    """A remark below a table; none where the p-values were looked at once."""
     looks = config.variations.looks or 1
-    if looks == 1:
-        return ()
-    return (
-        (
-            "",
+    if looks > 1:
+        yield (
             f"p is corrected for {looks} looks, too (times {looks}): so often was this table "
-            "looked at while runs were being added (docs/decisions/significance.md).",
-        ),
-    )
+            "looked at while runs were being added (docs/decisions/significance.md)."
+        )

@@ -28,27 +28,28 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A statement of the paper that ours is held against: an entry of the scoreboard.
+    """A printed figure or formula beside ours: an entry of the scoreboard.
 
-    `what` names it in a few words, `paper` is what stands in print. `ours` is there only if the
-    two could be judged; otherwise `reasons` say in a few words each why not. `of_training` marks
-    what a trained model scored: BLEU, perplexity, F1. Whether the paper was reproduced is asked of
-    these alone.
+    `what` names it in a few words, `paper` is as printed. `ours` is there only if the two could be
+    judged, `difference` (ours minus the paper's) only of numbers; otherwise `reasons` say in a few
+    words each why not. `of_training` marks what a trained model scored: BLEU, perplexity, F1.
+    Whether the paper was reproduced depends on these alone.
     """
 
     what: str
     paper: str
     ours: Cell | None
     verdict: Verdict
+    difference: float | None = None
     reasons: tuple[str, ...] = ()
     of_training: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Section:
     """`key` names the files tables/KEY.md, .tex and .csv, like table_2, and the page's anchor.
 
-    `records` are the lines of the CSV: one figure a line.
+    `records` are the lines of the CSV: one number a line.
     """
 
     key: str
@@ -56,6 +57,6 @@ class Section:
     subtitle: str
     lead: str
     tables: tuple[Table, ...]
-    records: Sequence[Mapping[str, str]]
+    records: pd.DataFrame | Sequence[Mapping[str, str]]
     entries: tuple[Entry, ...] = ()
     figures: tuple[Figure, ...] = ()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, TypeVar
+
+import pandas as pd
+
+T = TypeVar("T")
 
 EMPTY = "–"
 MINUS = "−"
@@ -26,8 +29,7 @@ class Cell:
 
     `detail` is a remark in smaller print, `mark` refers to a note, `span` counts the columns it
     takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that
-    order, stands in a score file, and in `run` whose it is. `tone` is a word for the page's style
-    sheet, such as a verdict's.
+    order, is written, and in `run` whose it is. `tone` is a class of the page's style sheet.
     """
 
     text: str
@@ -39,9 +41,40 @@ class Cell:
     tone: str = ""
 
 
+NOTHING = Cell(EMPTY, tone="quiet")
+NOT_RUN = Cell("not run", tone="quiet")
+
+Value = Cell | str | int | float | None
+"""What a row may hold: a number is written as its column has it, None as a dash."""
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column: left or right aligned; `form` is the format of its numbers, such as ".2f"."""
+
+    heading: str
+    side: Literal["l", "r"] = "l"
+    form: str = ""
+
+    def cell(self, value: Value) -> Cell:
+        """A value as the column shows it."""
+        if isinstance(value, Cell):
+            return value
+        if isinstance(value, int | float):
+            return Cell(format(value, self.form).replace("-", MINUS))
+        return Cell(EMPTY if value is None else value)
+
+
+class RowValues(NamedTuple):
+    """Values from left to right, before they are laid out in columns; `tone` as in Row."""
+
+    values: tuple[Value, ...]
+    tone: str = ""
+
+
 @dataclass(frozen=True)
 class Row:
-    """Cells from left to right; `tone` is a word for the page's style sheet."""
+    """Cells from left to right; `tone` is a class of the page's style sheet."""
 
     cells: tuple[Cell, ...]
     tone: str = ""
@@ -49,7 +82,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """`alignment` has l or r for each heading; `notes` go by mark, "" for a general remark."""
+    """Made by `table`. `alignment` has l or r for each heading; `notes` go by mark."""
 
     title: str
     headings: tuple[str, ...]
@@ -57,6 +90,82 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[tuple[str, str], ...] = ()
     key: str = field(default="", kw_only=True)
+
+
+def text(*headings: str) -> tuple[TableColumn, ...]:
+    """Columns of words."""
+    return tuple(TableColumn(heading) for heading in headings)
+
+
+def numbers(*headings: str, form: str = ",") -> tuple[TableColumn, ...]:
+    """Columns of numbers, right aligned."""
+    return tuple(TableColumn(heading, "r", form) for heading in headings)
+
+
+def row(*values: Value, tone: str = "") -> RowValues:
+    """A row of a table."""
+    return RowValues(values, tone)
+
+
+def table(
+    title: str,
+    columns: Sequence[TableColumn],
+    rows: Iterable[RowValues],
+    notes: Iterable[str | tuple[str, str]] = (),
+    *,
+    key: str = "",
+) -> Table:
+    """A table whose rows are laid out in its columns; the last value of a row that is too short
+    spans the columns that are left.
+
+    Args:
+        notes: remarks, or a mark with its note.
+        key: the table's anchor on the page.
+    Raises:
+        ValueError: a row has more values than there are columns.
+    """
+    return Table(
+        title,
+        tuple(column.heading for column in columns),
+        "".join(column.side for column in columns),
+        tuple(Row(_cells(row.values, columns), row.tone) for row in rows),
+        tuple(("", note) if isinstance(note, str) else note for note in notes),
+        key=key,
+    )
+
+
+def _cells(values: Iterable[Value], columns: Sequence[TableColumn]) -> tuple[Cell, ...]:
+    cells: list[Cell] = []
+    free = list(columns)
+    for value in values:
+        if not free:
+            raise ValueError(f"more values than columns: {cells}, {value}")
+        cells.append(free[0].cell(value))
+        del free[: cells[-1].span]
+    cells[-1] = replace(cells[-1], span=cells[-1].span + len(free))
+    return tuple(cells)
+
+
+def rows_of_runs(
+    found: Mapping[str, T | None],
+    values: Callable[[str, T], Iterable[Sequence[Value]]],
+    *,
+    about: Callable[[str], Sequence[Value]] = lambda run: (run,),
+    tone: str = "",
+) -> Iterator[RowValues]:
+    """The rows of every run, or one that says that it was not run.
+
+    Args:
+        found: by run what there is to show; None, or an empty mapping, where it was not run.
+        values: of a run's rows, those after the first.
+        about: what begins each row of a run.
+    """
+    for run, held in found.items():
+        if not held:
+            yield row(*about(run), NOT_RUN)
+        else:
+            for rest in values(run, held):
+                yield row(*about(run), *rest, tone=tone)
 
 
 def power_of_ten(printed: str) -> str:
@@ -138,10 +247,7 @@ def _latex_text(text: str) -> str:
     )
 
 
-def csv_text(records: Sequence[Mapping[str, str]]) -> str:
-    """Records that share their keys, with a line of headings."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue()
+def csv_text(records: pd.DataFrame | Sequence[Mapping[str, str]]) -> str:
+    """Records that share their keys, with a line of headings; what is missing is left empty."""
+    frame = records if isinstance(records, pd.DataFrame) else pd.DataFrame(records)
+    return frame.to_csv(index=False, lineterminator="\n")

@@ -1,126 +1,97 @@
-"""Table 1 in pictures: FLOPs, path lengths and reachability; and, apart, times."""
+"""Table 1 as figures: FLOPs, path lengths and dependences; and, separately, times."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aiayn.report.parts.drawing import DASHES, INK, PALETTE, drawing
+from aiayn.paper import Paper
+from aiayn.report.parts.drawing import INK, PALETTE, drawing, line_style
 from aiayn.report.parts.section import Figure
+from aiayn.report.table_1.shown_layers import LAYERS
 from aiayn.results.circumstances import ProfileCircumstances
-from aiayn.results.profiles import Counted, LayersProfile
+from aiayn.results.frames import layers_frame
+from aiayn.results.profiles import LayersProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAMES = {
-    "self_attention": "Self-attention",
-    "recurrent": "Recurrent",
-    "convolutional": "Convolutional",
-    "restricted": "Self-attention (restricted)",
-    "lstm": "LSTM",
-    "gru": "GRU",
-    "dilated": "Convolutional, dilated",
-    "separable": "Separable convolution",
-}
-ROWS = ("self_attention", "recurrent", "convolutional", "restricted")
 
-Line = tuple[str, Sequence[float], Sequence[float]]
-Records = list[Mapping[str, str]]
-
-
-def table_1_figures(profile: LayersProfile) -> tuple[Figure, ...]:
+def table_1_figures(paper: Paper, profile: LayersProfile) -> tuple[Figure, ...]:
     """What is the same on every machine."""
     return (
-        _flops(profile, "n", "d"),
-        _flops(profile, "d", "n"),
+        _flops(paper, profile, "n", "d"),
+        _flops(paper, profile, "d", "n"),
         _path_lengths(profile),
-        _reachability(profile),
+        _dependences(profile),
     )
 
 
-def _flops(profile: LayersProfile, varied: str, crossing: str) -> Figure:
-    """Log-log, table 1's term alone, with the place marked where n = d."""
-    fixed = asdict(profile.fixed)
+def _flops(paper: Paper, profile: LayersProfile, varied: str, crossing: str) -> Figure:
+    """Log-log, table 1's term alone, with a line where n = d."""
+    layers, fixed = layers_frame(profile), vars(profile.fixed)
     others = {size: value for size, value in fixed.items() if size != varied}
-
-    def on_the_line(point: Counted) -> bool:
-        return all(getattr(point, size) == value for size, value in others.items())
-
-    lines: list[Line] = []
-    records: Records = []
-    for name in ROWS:
-        points = sorted(
-            (p for p in profile.counts[name].points.values() if on_the_line(p)),
-            key=lambda p: getattr(p, varied),
-        )
-        lines.append((name, [getattr(p, varied) for p in points], [p.term for p in points]))
-        records += [
-            {"layer": name, varied: str(getattr(p, varied)), "term_flops": str(p.term)}
-            for p in points
-        ]
+    terms = layers[(layers["quantity"] == "term_flops") & layers["layer"].isin(paper.table_1)]
+    for size, value in others.items():
+        terms = terms[terms[size] == value]
+    order = list(paper.table_1)
+    terms = terms.sort_values(
+        ["layer", varied],
+        key=lambda column: column.map(order.index) if column.name == "layer" else column,
+    )
+    data = terms[["layer", varied]].assign(term_flops=terms["value"].astype("int64"))
     rest = ", ".join(f"{size} = {value}" for size, value in others.items())
     return Figure(
         name=f"table_1_flops_{varied}",
         title=f"FLOPs of table 1's term against {varied}",
         caption=f"Counted, one sentence, forward; {rest}. The upright line marks n = d: where n is "
         "larger, self-attention costs more than recurrence.",
-        svg=_log_log(lines, varied, "FLOPs", upright=fixed[crossing]),
-        data=pd.DataFrame(records),
+        svg=_log_log(data, varied, "term_flops", "FLOPs", n_is_d=fixed[crossing]),
+        data=data,
     )
 
 
 def _path_lengths(profile: LayersProfile) -> Figure:
-    """Log-log, at the smallest kernel and neighbourhood."""
-    lines: list[Line] = []
-    records: Records = []
-    for name, growth in profile.paths.items():
-        measured = growth.points.values()
-        smallest = min((p.size for p in measured if p.size is not None), default=None)
-        points = [p for p in measured if p.size == smallest]
-        lines.append((name, [p.n for p in points], [p.layers for p in points]))
-        records += [
-            {"layer": name, "n": str(p.n), "k_or_r": str(p.size or ""), "layers": str(p.layers)}
-            for p in measured
-        ]
+    """Log-log, at the smallest kernel and neighborhood."""
+    layers = layers_frame(profile)
+    paths = layers[layers["quantity"] == "path_length"]
+    data = paths[["layer", "n"]].assign(
+        k_or_r=paths["k"].fillna(paths["r"]), layers=paths["value"].astype("int64")
+    )
+    size = data["k_or_r"].fillna(0)
+    smallest = size == size.groupby(data["layer"]).transform("min")
     return Figure(
         name="table_1_path_length",
         title="Path length against n",
         caption="Layers (of the recurrence: steps) until the last of n positions depends on the "
         f"first, by the layers' Jacobians; kernel k = {profile.map_sizes['k']}, neighbourhood "
         f"r = {profile.map_sizes['r']}.",
-        svg=_log_log(lines, "n", "layers"),
-        data=pd.DataFrame(records),
+        svg=_log_log(data[smallest], "n", "layers", "layers"),
+        data=data,
     )
 
 
-def _log_log(
-    lines: Iterable[Line], across: str, upwards: str, *, upright: float | None = None
-) -> str:
+def _log_log(data: pd.DataFrame, x: str, y: str, label: str, *, n_is_d: float | None = None) -> str:
+    """A line for each layer type, which looks the same in every figure."""
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
         axes.set_xscale("log")
         axes.set_yscale("log")
-        for name, x, y in lines:
-            place = list(NAMES).index(name)  # a layer looks the same in every figure
-            dash = DASHES[place % len(DASHES)]
-            colour = PALETTE[place % len(PALETTE)]
-            axes.plot(x, y, label=NAMES[name], color=colour, linestyle=dash, marker=".")
-            axes.set_xticks(x)
-        if upright is not None:
-            axes.axvline(upright, color=INK, linewidth=0.8, alpha=0.6)
+        for layer, line in data.groupby("layer", sort=False):
+            style = line_style(list(LAYERS).index(str(layer)))
+            axes.plot(line[x], line[y], label=LAYERS[str(layer)].name, marker=".", **style)
+            axes.set_xticks(line[x])
+        if n_is_d is not None:
+            axes.axvline(n_is_d, color=INK, linewidth=0.8, alpha=0.6)
             axes.annotate(
-                "n = d",
-                (upright, 0.02),
-                xycoords=("data", "axes fraction"),
-                ha="right",
+                "n = d", (n_is_d, 0.02), xycoords=("data", "axes fraction"), ha="right",
                 rotation=90,
-            )
-        axes.set_xlabel(across)
-        axes.set_ylabel(upwards)
+            )  # fmt: skip
+        axes.set_xlabel(x)
+        axes.set_ylabel(label)
         _plain_numbers(axes)
         drawn.figure.legend(loc="outside right upper")
     return drawn.svg
@@ -134,27 +105,23 @@ def _plain_numbers(axes: Axes) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def _reachability(profile: LayersProfile) -> Figure:
-    """One row of maps for each kind of layer, one column for each number of layers."""
-    kinds = {
-        name: {int(depth.removeprefix("layers")): rows for depth, rows in maps.items()}
-        for name, maps in profile.maps.items()
-    }
-    depths = sorted({depth for maps in kinds.values() for depth in maps})
-    records: Records = []
-    with drawing(6.4, 1.75 * len(kinds)) as drawn:
+def _dependences(profile: LayersProfile) -> Figure:
+    """A row of maps for each layer type, a column for each number of layers."""
+    data = pd.DataFrame(
+        {"layer": layer, "layers": int(depth.removeprefix("layers")), "output": i, "inputs": line}
+        for layer, maps in profile.maps.items()
+        for depth, lines in sorted(maps.items(), key=lambda item: int(item[0][len("layers") :]))
+        for i, line in enumerate(lines, start=1)
+    )
+    depths = sorted(set(data["layers"]))
+    with drawing(6.4, 1.75 * len(profile.maps)) as drawn:
         grid = drawn.figure.subplots(
-            len(kinds), len(depths), sharex=True, sharey=True, squeeze=False
+            len(profile.maps), len(depths), sharex=True, sharey=True, squeeze=False
         )
-        for row, (name, maps) in zip(grid, kinds.items(), strict=True):
-            for axes, depth in zip(row, depths, strict=True):
-                reached = [[int(mark) for mark in line] for line in maps[depth]]
-                _map(axes, reached)
-                axes.set_title(f"{NAMES[name]}, {depth}", fontsize=8)
-                records += [
-                    {"layer": name, "layers": str(depth), "output": str(i), "inputs": line}
-                    for i, line in enumerate(maps[depth], start=1)
-                ]
+        panels = zip(grid.flat, data.groupby(["layer", "layers"], sort=False), strict=True)
+        for axes, ((layer, depth), rows) in panels:
+            _map(axes, list(rows["inputs"]))
+            axes.set_title(f"{LAYERS[str(layer)].name}, {depth}", fontsize=8)
         drawn.figure.supxlabel("input position")
         drawn.figure.supylabel("output position")
     return Figure(
@@ -165,21 +132,24 @@ def _reachability(profile: LayersProfile) -> Figure:
         "the layers' Jacobians; kernel "
         f"k = {profile.map_sizes['k']}, neighbourhood r = {profile.map_sizes['r']}.",
         svg=drawn.svg,
-        data=pd.DataFrame(records),
+        data=data,
     )
 
 
-def _map(axes: Axes, reached: Sequence[Sequence[int]]) -> None:
-    """Runs of dependence as bars: vector, and far fewer elements than one a cell."""
-    n = len(reached)
-    for output, line in enumerate(reached):
-        runs, begun = [], None
-        for place, mark in enumerate([*line, 0]):
-            if mark and begun is None:
-                begun = place
-            elif not mark and begun is not None:
-                runs.append((begun, place - begun))
-                begun = None
+def _map(axes: Axes, inputs: Sequence[str]) -> None:
+    """Neighboring dependences as one bar: far fewer elements than one a cell.
+
+    Args:
+        inputs: by output, a 1 for each input on which it depends, else a 0.
+    """
+    n = len(inputs)
+    for output, marks in enumerate(inputs):
+        runs, begin = [], 0
+        for mark, group in groupby(marks):
+            length = len(list(group))
+            if mark == "1":
+                runs.append((begin, length))
+            begin += length
         axes.broken_barh(runs, (output, 1), facecolors=PALETTE[0], linewidth=0)
     axes.set_xlim(0, n)
     axes.set_ylim(n, 0)
@@ -193,21 +163,18 @@ def wall_time(facts: ProfileCircumstances) -> Figure:
     """Seconds against n on the machine at hand.
 
     Not one of the section's figures: times differ from run to run, so it belongs to the page of
-    circumstances.
+    run metadata.
     """
-    lines: list[Line] = []
-    records: Records = []
-    for name, times in facts.layers.items():
-        points = list(times.values())
-        lines.append((name, [p.n for p in points], [p.training_seconds for p in points]))
-        records += [
-            {"layer": name, **{key: str(value) for key, value in asdict(p).items()}} for p in points
-        ]
+    data = pd.DataFrame(
+        {"layer": layer, **vars(point)}
+        for layer, times in facts.layers.items()
+        for point in times.values()
+    )
     return Figure(
         name="table_1_wall_time",
         title="Wall time against n",
         caption=f"One sentence, d = {facts.d}, forward and backward pass, best of three, on "
         f"{facts.device}; threads: {facts.threads}.",
-        svg=_log_log(lines, "n", "seconds"),
-        data=pd.DataFrame(records),
+        svg=_log_log(data, "n", "training_seconds", "seconds"),
+        data=data,
     )

@@ -3,82 +3,87 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
 from aiayn.paper import Paper
 from aiayn.report.parts.drawing import PALETTE, drawing
-from aiayn.report.parts.section import Figure
+from aiayn.report.parts.score_cell import two_decimals
+from aiayn.report.parts.section import Entry, Figure
 from aiayn.report.parts.tables import power_of_ten
-from aiayn.report.table_2.bleu_cells import Comparison
 
-LOOKS = {  # origin: marker, colour, name in the legend
+STYLES = {  # by origin: marker, colour, name in the legend
     "published": ("o", PALETTE[0], "published before"),
     "paper": ("D", PALETTE[1], "Transformer, as printed"),
     "ours": ("*", PALETTE[2], "Transformer, ours"),
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class System:
-    """A point of the picture: `origin` as in LOOKS, `pair` a column of table 2."""
-
-    origin: str
-    name: str
-    pair: str
-    flops: float
-    bleu: float
-
-
-def printed_systems(paper: Paper) -> Iterator[System]:
-    """Every cell of table 2 that has both a BLEU and a cost."""
-    for row in paper.table_2.values():
-        for pair, bleu in row.bleu.items():
-            flops = row.flops_of_both or row.flops.get(pair)
-            if flops:
-                yield System(
-                    origin="published" if row.by else "paper",
-                    name=row.name,
-                    pair=pair,
-                    flops=flops.value,
-                    bleu=bleu.value,
-                )
-
-
-def our_systems(comparisons: Iterable[Comparison], costs: Mapping[str, float]) -> Iterator[System]:
-    """Ours, by counted FLOPs, where they were judged: no other score belongs beside the paper's."""
-    for item in comparisons:
-        if item.ours and item.run in costs:
-            yield System(
-                origin="ours",
-                name=f"{item.model_name}, ours",
-                pair=item.pair,
-                flops=costs[item.run],
-                bleu=item.ours.value,
-            )
-
-
-def cost_figure(paper: Paper, systems: Sequence[System]) -> Figure:
+def cost_figure(paper: Paper, entries: Mapping[str, Entry], costs: Mapping[str, float]) -> Figure:
     """A panel for each column of table 2; the better and the cheaper, the further up and left."""
+    systems = pd.DataFrame(_systems(paper, entries, costs))
+    return Figure(
+        name="bleu_by_cost",
+        title="BLEU against training cost",
+        caption="Table 2 as a picture; systems without a published cost are left out. Costs are "
+        "as the paper states them; those of ours, where a run of ours can be judged, are counted, "
+        f"which gives two to four times less for the same training. Source: {paper.source}.",
+        svg=_draw(paper, systems),
+        data=systems.assign(
+            training_flops=systems["training_flops"].map("{:.3g}".format),
+            bleu=two_decimals(systems["bleu"]),
+        ),
+    )
+
+
+def _systems(
+    paper: Paper, entries: Mapping[str, Entry], costs: Mapping[str, float]
+) -> Iterator[dict[str, Any]]:
+    """Every cell of table 2 that has both a BLEU and a cost; then ours by counted FLOPs, where they
+    were judged: no other score belongs beside the paper's."""
+    for printed in paper.table_2.values():
+        for pair, bleu in printed.bleu.items():
+            if flops := printed.flops_of_both or printed.flops.get(pair):
+                yield {
+                    "origin": "published" if printed.by else "paper",
+                    "model": printed.name,
+                    "pair": pair,
+                    "training_flops": flops.value,
+                    "bleu": bleu.value,
+                }
+    for run, entry in entries.items():
+        if entry.ours and run in costs:
+            pair, _, key = run.partition(".")
+            yield {
+                "origin": "ours",
+                "model": f"{paper.table_2[key].name}, ours",
+                "pair": pair,
+                "training_flops": costs[run],
+                "bleu": float(entry.ours.text),
+            }
+
+
+def _draw(paper: Paper, systems: pd.DataFrame) -> str:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     with drawing(8.6, 3.8) as drawn:
         panels = drawn.figure.subplots(1, len(paper.table_2_columns))
         for axes, (pair, column) in zip(panels, paper.table_2_columns.items(), strict=True):
-            for origin, (marker, colour, label) in LOOKS.items():
-                points = [s for s in systems if (s.pair, s.origin) == (pair, origin)]
+            shown = systems[systems["pair"] == pair]
+            for origin, (marker, colour, label) in STYLES.items():
+                points = shown[shown["origin"] == origin]
                 axes.scatter(
-                    [point.flops for point in points], [point.bleu for point in points],
+                    points["training_flops"], points["bleu"],
                     marker=marker, color=colour, label=label, s=26,
                 )  # fmt: skip
-            for system in (held := [s for s in systems if s.pair == pair]):
-                side = -1 if _crowded(system, held) else 1
+            for system in shown.to_dict("records"):
+                side = -1 if _crowded(system, shown) else 1
+                place = (system["training_flops"], system["bleu"])
                 axes.annotate(
-                    system.name, (system.flops, system.bleu), xytext=(6 * side, 0),
-                    textcoords="offset points", fontsize=6.5, va="center",
-                    ha="left" if side > 0 else "right",
+                    system["model"], place, xytext=(6 * side, 0), textcoords="offset points",
+                    fontsize=6.5, va="center", ha="left" if side > 0 else "right",
                 )  # fmt: skip
             axes.set_xscale("log")
             axes.xaxis.set_major_formatter(FuncFormatter(lambda flops, _: _power(flops)))
@@ -87,42 +92,22 @@ def cost_figure(paper: Paper, systems: Sequence[System]) -> Figure:
             axes.set_title(column.heading, fontsize=9)
             axes.set_xlabel("training cost, FLOPs")
             axes.set_ylabel("BLEU, newstest2014")
-        shown = [origin in {system.origin for system in systems} for origin in LOOKS]
+        there = [origin in set(systems["origin"]) for origin in STYLES]
         handles, labels = panels[0].get_legend_handles_labels()
         drawn.figure.legend(
-            [handle for handle, is_shown in zip(handles, shown, strict=True) if is_shown],
-            [label for label, is_shown in zip(labels, shown, strict=True) if is_shown],
+            [handle for handle, is_there in zip(handles, there, strict=True) if is_there],
+            [label for label, is_there in zip(labels, there, strict=True) if is_there],
             loc="outside upper center",
-            ncols=len(LOOKS),
+            ncols=len(STYLES),
         )
-    return Figure(
-        name="bleu_by_cost",
-        title="BLEU against training cost",
-        caption="Table 2 as a picture; systems without a published cost are left out. Costs are "
-        "as the paper states them; those of ours, where a run of ours can be judged, are counted, "
-        f"which gives two to four times less for the same training. Source: {paper.source}.",
-        svg=drawn.svg,
-        data=pd.DataFrame(
-            [
-                {
-                    "origin": system.origin,
-                    "model": system.name,
-                    "pair": system.pair,
-                    "training_flops": f"{system.flops:.3g}",
-                    "bleu": f"{system.bleu:.2f}",
-                }
-                for system in systems
-            ]
-        ),
-    )
+    return drawn.svg
 
 
-def _crowded(system: System, others: Sequence[System]) -> bool:
+def _crowded(system: Mapping[Hashable, Any], others: pd.DataFrame) -> bool:
     """Whether a name to the right would run into the next system."""
-    return any(
-        1 < other.flops / system.flops < 4 and abs(other.bleu - system.bleu) < 0.3
-        for other in others
-    )
+    ratio = others["training_flops"] / system["training_flops"]
+    near = (others["bleu"] - system["bleu"]).abs() < 0.3
+    return bool((ratio.between(1, 4, inclusive="neither") & near).any())
 
 
 def _power(flops: float) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,7 +13,7 @@ from aiayn.paper.claims import agreement
 from aiayn.report.parts.drawing import DASHES, PALETTE, drawing
 from aiayn.report.parts.section import Figure
 from aiayn.results.comparison import Comparison, Measure
-from aiayn.results.profiles import ModelsProfile
+from aiayn.results.profiles import ModelCost, ModelsProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,32 +30,27 @@ MARKERS = {"base": ("o", 9), "own": ("D", 5), "": ("o", 3.5)}
 MEASURES = {"bleu": "BLEU", "perplexity": "Perplexity"}
 
 
-@dataclass(frozen=True)
-class Point:
-    """A row, or model of ours, at its place on a panel's axis; `mark` is "base", "own" or "".
-
-    `moves` is what table 3 says of ours, "" of the base and of the paper's rows.
-    """
-
-    row: str
-    x: float
-    y: float
-    sd: float | None = None
-    mark: str = ""
-    moves: str = ""
-
-
-Panels = Mapping[str, list[Point]]
-
-
 def figures(
-    paper: Paper, config: Config, found: Comparison | None, profile: ModelsProfile | None
+    paper: Paper, config: Config, compared: Comparison | None, profile: ModelsProfile | None
 ) -> Iterator[Figure]:
     """BLEU and perplexity against what the rows vary: the paper's above, ours below."""
+    if compared is None:
+        return
     for measure, label in MEASURES.items():
-        printed = _paper_points(paper, profile, measure)
-        ours = _our_points(paper, config, found, profile, measure)
-        if not any(ours.values()):
+        rows = [
+            *_paper_rows(paper, profile, measure),
+            *_our_rows(paper, config, compared, profile, measure),
+        ]
+        points = pd.DataFrame(
+            {**row, "varied": varied, "x": row["columns"][varied]}
+            for origin in ("paper", "ours")
+            for varied in LABELS
+            for row in rows
+            if row["origin"] == origin
+            and (row["mark"] == "base" or varied_alone(row["changed"]) == varied)
+            and row["columns"][varied] is not None
+        )
+        if "ours" not in set(points["origin"]):
             continue
         yield Figure(
             name=f"table_3_{measure}",
@@ -66,76 +60,75 @@ def figures(
             "A ring is the base, a diamond a row that the paper does not have. Bars are standard "
             "deviations over seeds, where there are several; the band is the base's. Rows of ours "
             "that are within the noise of the seed (undecided in table 3) are hollow.",
-            svg=_draw(printed, ours, f"{label}, dev"),
-            data=pd.DataFrame([
-                {
-                    "origin": origin, "varied": varied, "row": point.row, "mark": point.mark,
-                    "x": f"{point.x:g}", measure: f"{point.y:g}",
-                    "sd": f"{point.sd:g}" if point.sd is not None else "",
-                    "moves": point.moves,
+            svg=_draw(points, f"{label}, dev"),
+            data=points.assign(
+                **{
+                    name: points[column].astype(float).map("{:g}".format, na_action="ignore")
+                    for name, column in (("x", "x"), (measure, "y"), ("sd", "sd"))
                 }
-                for origin, panels in (("paper", printed), ("ours", ours))
-                for varied, points in panels.items()
-                for point in points
-            ]),
-        )  # fmt: skip
+            )[["origin", "varied", "row", "mark", "x", measure, "sd", "moves"]],
+        )
 
 
 def varied_alone(changed: Set[str]) -> str:
-    """The panel of a row that parts from the base in the columns `changed`.
+    """The panel of a row that differs from the base in the columns `changed`.
 
-    That is the one column it changes, or h together with d_k and d_v (the paper's rows A); a row
-    that changes anything else is told by its size.
+    That is the one column it changes, or h together with d_k and d_v (the paper's rows A); any
+    other row is shown by its size.
     """
     if "h" in changed and changed <= {"h", "d_k", "d_v"}:
         return "h"
     return next(iter(changed)) if len(changed) == 1 and changed <= LABELS.keys() else "parameters"
 
 
-def _paper_points(paper: Paper, profile: ModelsProfile | None, measure: str) -> Panels:
+def _paper_rows(
+    paper: Paper, profile: ModelsProfile | None, measure: str
+) -> Iterator[dict[str, Any]]:
     base = paper.table_3["base"].columns
-    panels: dict[str, list[Point]] = {varied: [] for varied in LABELS}
-    for row, printed in paper.table_3.items():
+    for key, printed in paper.table_3.items():
         columns = {**base, **printed.columns}
-        changed = {column for column in base if columns[column] != base[column]}
-        counted = profile.paper.get(row) if profile else None
-        mark = "base" if row == "base" else ""
-        y = getattr(printed, measure).value
-        for varied in LABELS if mark else (varied_alone(changed),):
-            if varied != "parameters":
-                panels[varied].append(Point(row, columns[varied].value, y, mark=mark))
-            elif counted:
-                panels[varied].append(Point(row, counted.parameters / 1e6, y, mark=mark))
-    return panels
+        counted = profile.paper.get(key) if profile else None
+        yield {
+            "origin": "paper",
+            "row": key,
+            "mark": "base" if key == "base" else "",
+            "changed": {name for name in base if columns[name] != base[name]},
+            "columns": {
+                name: columns[name].value if name in columns else _millions(counted)
+                for name in LABELS
+            },
+            "y": getattr(printed, measure).value,
+            "sd": None,
+            "moves": "",
+        }
 
 
-def _our_points(
+def _our_rows(
     paper: Paper,
     config: Config,
-    found: Comparison | None,
+    compared: Comparison,
     profile: ModelsProfile | None,
     measure: str,
-) -> Panels:
-    panels: dict[str, list[Point]] = {varied: [] for varied in LABELS}
-    task, base_name = config.variations.task, config.variations.base
-    base = _columns(config.models[base_name])
-    for name, variation in found.models.items() if found else ():
-        columns = _columns(config.models[name])
-        measured: Measure = getattr(variation, measure)
-        changed = {column for column in base if columns[column] != base[column]}
-        counted = profile.models.get(name, {}).get(task) if profile else None
-        printed = name in paper.table_3 and name != "base"
-        mark = "base" if name == base_name else "" if printed else "own"
-        moves = "" if name == base_name else agreement(measured.claim, measured.outcome)
-        for varied in LABELS if mark == "base" else (varied_alone(changed),):
-            if varied != "parameters":
-                x = float(columns[varied])
-            elif counted:
-                x = counted.parameters / 1e6
-            else:
-                continue
-            panels[varied].append(Point(name, x, measured.mean, measured.sd, mark, moves))
-    return panels
+) -> Iterator[dict[str, Any]]:
+    base = _columns(config.models[compared.base])
+    for model, variation in compared.models.items():
+        columns = _columns(config.models[model])
+        costs = profile.models.get(model, {}) if profile else {}
+        found: Measure = getattr(variation, measure)
+        is_base, printed = model == compared.base, model in paper.table_3 and model != "base"
+        yield {
+            "origin": "ours",
+            "row": model,
+            "mark": "base" if is_base else "" if printed else "own",
+            "changed": {name for name in base if columns[name] != base[name]},
+            "columns": {
+                name: columns.get(name, _millions(costs.get(config.variations.task)))
+                for name in LABELS
+            },
+            "y": found.mean,
+            "sd": found.sd,
+            "moves": "" if is_base else agreement(found.claim, found.outcome),
+        }
 
 
 def _columns(model: Model) -> dict[str, Any]:
@@ -143,43 +136,47 @@ def _columns(model: Model) -> dict[str, Any]:
     return dict(model.replace(average=1, checkpoint_steps=1))
 
 
-def _draw(printed: Panels, ours: Panels, label: str) -> str:
+def _millions(cost: ModelCost | None) -> float | None:
+    return cost.parameters / 1e6 if cost else None
+
+
+def _draw(points: pd.DataFrame, label: str) -> str:
     with drawing(9.6, 4.6) as drawn:
         grid = drawn.figure.subplots(2, len(LABELS), sharey="row")
-        for place, (panels, title) in enumerate(((printed, "paper"), (ours, "ours"))):
-            for axes, (varied, points) in zip(grid[place], panels.items(), strict=True):
-                _panel(axes, sorted(points, key=lambda point: point.x), varied, PALETTE[place])
-                if place:
+        for panels, origin, colour in zip(grid, ("paper", "ours"), PALETTE, strict=False):
+            for axes, varied in zip(panels, LABELS, strict=True):
+                shown = (points["origin"] == origin) & (points["varied"] == varied)
+                _panel(axes, points[shown].sort_values("x", kind="stable"), varied, colour)
+                if origin == "ours":
                     axes.set_xlabel(LABELS[varied])
-            grid[place][0].set_ylabel(f"{title}: {label}")
+            panels[0].set_ylabel(f"{origin}: {label}")
     return drawn.svg
 
 
-def _panel(axes: Axes, points: list[Point], varied: str, colour: str) -> None:
+def _panel(axes: Axes, points: pd.DataFrame, varied: str, colour: str) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-    series = [point for point in points if point.mark != "own"]
+    series = points[points["mark"] != "own"]
     # sizes of several columns at once are no series: only points
     line = "none" if varied == "parameters" else DASHES[0]
-    x, y = [point.x for point in series], [point.y for point in series]
-    axes.plot(x, y, color=colour, linestyle=line)
-    for point in points:
-        if point.sd is not None:
-            axes.errorbar(point.x, point.y, yerr=point.sd, color=colour, linewidth=0.8)
-            if point.mark == "base":
-                axes.axhspan(point.y - point.sd, point.y + point.sd, color=colour, alpha=0.12)
-        shape, size = MARKERS[point.mark]
-        hollow = point.mark == "base" or point.moves == "undecided"
+    axes.plot(series["x"], series["y"], color=colour, linestyle=line)
+    for point in points.to_dict("records"):
+        x, y, sd, is_base = point["x"], point["y"], point["sd"], point["mark"] == "base"
+        if pd.notna(sd):
+            axes.errorbar(x, y, yerr=sd, color=colour, linewidth=0.8)
+            if is_base:
+                axes.axhspan(y - sd, y + sd, color=colour, alpha=0.12)
+        shape, size = MARKERS[point["mark"]]
+        hollow = is_base or point["moves"] == "undecided"
         axes.plot(
-            [point.x], [point.y], marker=shape, markersize=size, color=colour,
+            [x], [y], marker=shape, markersize=size, color=colour,
             fillstyle="none" if hollow else "full",
         )  # fmt: skip
-    places = sorted({point.x for point in points})
     if varied == "parameters":
         axes.xaxis.set_major_locator(MaxNLocator(4))
-    elif places:
+    elif len(points):
         if varied in ("h", "d_k"):
             axes.set_xscale("log", base=2)
-        axes.set_xticks(places)
+        axes.set_xticks(sorted(set(points["x"])))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())

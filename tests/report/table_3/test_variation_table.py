@@ -7,15 +7,16 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 from tests.report.table_3.conftest import ONE_SEED, Make, measured
 
 from aiayn.report.evidence import Evidence
+from aiayn.report.parts import departures
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import EMPTY, Cell, Row
-from aiayn.report.parts.verdict import Judgement, Verdict, judge
-from aiayn.report.table_3 import variation_verdicts
-from aiayn.report.table_3.variations import NEIGHBOURHOOD, section
+from aiayn.report.parts.verdict import Verdict
+from aiayn.report.table_3.variation_table import NEIGHBOURHOOD, section
 from aiayn.results.comparison import Measure, Seed, Variation
 from aiayn.results.scores import Score, SplitScores, TestSet
 from aiayn.results.text import Part
@@ -35,7 +36,7 @@ def over_seeds(name: str, mean: float, sd: float) -> Variation:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take most of a section's time."""
-    monkeypatch.setattr("aiayn.report.table_3.variations.figures", lambda *_: ())
+    monkeypatch.setattr("aiayn.report.table_3.variation_table.figures", lambda *_: ())
 
 
 def rows(made: Section) -> dict[str, Row]:
@@ -146,9 +147,9 @@ def test_several_seeds_are_a_mean_with_its_spread(make: Make) -> None:
         "table_3.json:models.A_h1.bleu.mean",
         "table_3.json:models.A_h1.bleu.sd",
     )
-    ours = {line["model"]: line for line in made.records if line["origin"] == "ours"}
-    assert ours["A_h1"]["runs"] == "en-de.A_h1 en-de.A_h1-s2"
-    assert ours["A_h1"]["bleu_sd"] == "0.7071"
+    records = pd.DataFrame(made.records)
+    ours = records[records["origin"] == "ours"].set_index("model")
+    assert ours.loc["A_h1", ["runs", "bleu_sd"]].tolist() == ["en-de.A_h1 en-de.A_h1-s2", 0.7071]
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -176,26 +177,25 @@ def test_every_number_of_ours_stands_where_it_says(one_seed: Evidence) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_records_are_the_tables_lines(one_seed: Evidence) -> None:
-    records = section(one_seed).records
-    assert len({tuple(line) for line in records}) == 1
-    assert sum(line["origin"] == "paper" for line in records) == 20
-    ours = {line["model"]: line for line in records if line["origin"] == "ours"}
-    assert list(ours) == ["small", "A_h1", "A_h16", "B_dk16", "C_N2", "D_drop00", "A_h2"]
-    assert ours["A_h2"]["group"] == "own"
+    records = pd.DataFrame(section(one_seed).records)
+    assert (records["origin"] == "paper").sum() == 20
+    ours = records[records["origin"] == "ours"].set_index("model")
+    assert [*ours.index] == ["small", "A_h1", "A_h16", "B_dk16", "C_N2", "D_drop00", "A_h2"]
+    assert ours.loc["A_h2", "group"] == "own"
     expected = {
-        "row": "A_h1", "bleu": "28.0", "bleu_difference": "-2.0", "bleu_low": "-4.5",
-        "bleu_high": "0.5", "bleu_p": "0.02", "bleu_moves": "as in the paper",
+        "row": "A_h1", "bleu": 28.0, "bleu_difference": -2.0, "bleu_low": -4.5,
+        "bleu_high": 0.5, "bleu_p": 0.02, "bleu_moves": "as in the paper",
         "perplexity_moves": "undecided", "sentences_p": "0.25",
     }  # fmt: skip
-    assert {key: ours["A_h1"][key] for key in expected} == expected
-    assert (ours["small"]["bleu_difference"], ours["small"]["bleu_moves"]) == ("", "")
+    assert ours.loc["A_h1", [*expected]].to_dict() == expected
+    assert ours.loc["small", ["bleu_difference", "bleu_moves"]].isna().all()
 
 
 def test_nothing_has_run(make: Make) -> None:
     made = section(make(None))
     assert {row.tone for row in made.tables[0].rows} == {"paper", ""}
     assert rows(made)["ours (C_N2)"].cells[11] == Cell("not run", span=2)
-    assert {line["origin"] for line in made.records} == {"paper"}
+    assert set(pd.DataFrame(made.records)["origin"]) == {"paper"}
     assert made.figures == ()
     assert {entry.verdict for entry in made.entries} == {Verdict.NOT_RUN}
 
@@ -224,10 +224,8 @@ def test_bleu_is_judged_by_the_mean_of_the_seeds(
         for run, value in bleu.items()
     }
 
-    def judge_run(paper: float, ours: float | None, **_: object) -> Judgement:
-        return judge(paper, ours, tolerance=0.5)
-
-    monkeypatch.setattr(variation_verdicts, "judge_run", judge_run)
+    monkeypatch.setattr(departures, "set_departures", lambda *_: ())
+    monkeypatch.setattr(departures, "recipe_departures", lambda *_: ())
     entries = section(replace(evidence, scores={**evidence.scores, **scores})).entries
     (base,) = (entry for entry in entries if entry.what == "base: BLEU")
     assert (base.verdict, base.ours) == (Verdict.DIFFERS, Cell("23.90", run="en-de.small"))
