@@ -3,9 +3,9 @@
 All have the weights of a trained run of params.yaml and translate its test set: the plain search
 without a cache, by running the decoder over whole prefixes at each step; CTranslate2 (pip install
 '.[bench]') with one worker per thread, and with one worker for all threads. The plain search stops
-as ours does; CTranslate2 stops when as many hypotheses as the beam is wide have ended, as we do with
-`stop: beam`, and its length penalty is length^alpha. Loading weights and BPE are left out. Prints a
-Markdown table.
+as ours does; CTranslate2 stops when as many hypotheses as the beam is wide have ended, as we do
+with `stop: beam`, and its length penalty is length^alpha. Loading weights and BPE are left out.
+Prints a Markdown table.
 """
 
 from __future__ import annotations
