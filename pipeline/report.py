@@ -1,16 +1,16 @@
-"""Put the paper's figures and ours side by side. Reads scores, history, circumstances, outputs,
-data/text and illustrations of what is in params.yaml; writes reports/."""
+"""Render the report: the paper's figures beside ours. Reads scores, history, circumstances,
+outputs, data/text and illustrations of what is in params.yaml; writes reports/."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.report.evidence import gather
-from aiayn.report.page.companion import circumstances
 from aiayn.report.page.contents import SECTIONS, files, make_section
-from aiayn.report.page.document import circumstances_html, index_html, make_page
+from aiayn.report.page.document import index_html, metadata_html
 from aiayn.results import places
 
 
@@ -20,14 +20,16 @@ def main() -> None:
     parser.add_argument("--only", metavar="SECTION", help="write the files of this section alone")
     only = parser.parse_args().only
     evidence = gather()
+    for name, keys in evidence.outdated.items():
+        made = f"{name} was made with other parameters ({', '.join(keys)})"
+        print(f"{made}: left out. Make it again: dvc repro.", file=sys.stderr)
     if only:
         for name, text in files(make_section(only, evidence)).items():
             write_atomically(places.REPORTS / name, text)
             print(places.REPORTS / name)
         return
     sections = [make_section(key, evidence) for key in SECTIONS]
-    index = index_html(make_page(evidence, sections))
-    companion = circumstances_html(circumstances(evidence))
+    index, metadata = index_html(evidence, sections), metadata_html(evidence)
     with (
         replaced_folder(places.REPORT_TABLES) as tables,
         replaced_folder(places.REPORT_FIGURES) as figures,
@@ -38,7 +40,7 @@ def main() -> None:
                 kind, _, file = name.partition("/")
                 write_atomically(folders[kind] / file, text)
     write_atomically(places.REPORT_PAGE, index)
-    write_atomically(places.REPORT_CIRCUMSTANCES, companion)
+    write_atomically(places.REPORT_CIRCUMSTANCES, metadata)
 
 
 if __name__ == "__main__":

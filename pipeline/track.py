@@ -1,6 +1,6 @@
-"""Mirror histories, scores and figures into MLflow. Reads what the other stages wrote; writes the
-MLflow store alone, so that no trouble there can break the graph. With all trainings recorded in
-dvc.lock, what they kept in scratch/ until then goes."""
+"""Mirror histories, scores and figures to MLflow. Reads what the other stages wrote and writes to
+the MLflow store only; if that fails, the pipeline does not. Also deletes what trainings kept in
+scratch/ until dvc.lock recorded them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.results.scratch import delete_recorded
-from aiayn.tracking.connection import StoreError, store_name
+from aiayn.tracking.store import StoreError, store_name
 from aiayn.tracking.sync import sync
 
 
@@ -24,8 +24,8 @@ def main() -> None:
     except StoreError as error:
         print(f"MLflow at {store_name()}: {error}. Later: make sync.", file=sys.stderr)
         return
-    for complaint in done.complaints:
-        print(f"MLflow: {complaint}", file=sys.stderr)
+    for warning in done.warnings:
+        print(f"MLflow: {warning}", file=sys.stderr)
     print(done)
 
 

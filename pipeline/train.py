@@ -13,8 +13,8 @@ from aiayn.errors import one_line_errors
 from aiayn.launcher import hand_over
 from aiayn.model.device import open_device
 from aiayn.results import places
-from aiayn.tracking.live import open_run
-from aiayn.tracking.names import RunIdentity, run_params
+from aiayn.tracking.identity import RunIdentity, run_params
+from aiayn.tracking.live import live_run
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
 from aiayn.training.outputs import make_room, write_outputs
@@ -53,7 +53,7 @@ def main() -> None:
             fit(trainer, scratch)
             return
         print(trainer.summary(), flush=True)
-        with open_run(identity, {**run_params(params, job.run), "seed": seed}) as live:
+        with live_run(identity, {**run_params(params, job.run), "seed": seed}) as live:
             outcome = fit(trainer, scratch, live.log)
         write_outputs(Path(), scratch, outcome, circumstances(trainer, outcome))
 

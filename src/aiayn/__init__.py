@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aiayn.trained_run import TrainedRun
 
 
-def load(run: str) -> TrainedRun:
-    """A trained run of the project in the working directory, for use in Python:
-    `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
+def load(run: str, root: Path = Path()) -> TrainedRun:
+    """A trained run, for use in Python: `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
 
+    Args:
+        root: the folder with params.yaml and the run's files.
     Raises:
         ConfigError: params.yaml has no such run.
     """
     from aiayn.trained_run import TrainedRun
 
-    return TrainedRun(run)
+    return TrainedRun(run, root=root)

@@ -1,4 +1,4 @@
-"""A trained run of the project in the working directory: it translates, parses or classifies."""
+"""A trained run of a project: it translates, parses or classifies."""
 
 from __future__ import annotations
 
@@ -45,14 +45,16 @@ class TrainedRun:
 
     Args:
         name: of the run, like en-de.base.
-        params: default: those of the working directory.
+        params: default: those in `root`.
+        root: the folder with params.yaml and the run's files.
     Raises:
         ConfigError: there is no such run.
     """
 
-    def __init__(self, name: str, params: Config | None = None) -> None:
+    def __init__(self, name: str, params: Config | None = None, root: Path = Path()) -> None:
         self.name = name
-        self._params = params or config.load()
+        self._root = root
+        self._params = params or config.load(root / config.PARAMS)
         self._task = self._params.task_of(name)
         self._row = self._params.model_of(name)
 
@@ -97,6 +99,15 @@ class TrainedRun:
             dict(zip(self._labels, row, strict=True)) if sentence else {}
             for sentence, row in zip(sentences, found, strict=True)
         ]
+
+    def predict(self, sentences: Sequence[str]) -> list[str]:
+        """As text: a translation, a bracketed tree or a label for each sentence."""
+        use, _ = USES[self._task.kind]
+        if use == "parse":
+            return [str(tree) if tree.words else "" for tree in self.parse(sentences)]
+        if use == "classify":
+            return [max(p, key=p.__getitem__, default="") for p in self.classify(sentences)]
+        return self.translate(sentences)
 
     def attention(
         self, sentence: str, *, beam: int | None = None, alpha: float | None = None
@@ -149,7 +160,8 @@ class TrainedRun:
 
     @cached_property
     def _bpe(self) -> Bpe:
-        return Bpe(places.bpe_model(places.vocabulary(self._params.run(self.name).task)))
+        vocabulary = places.vocabulary(self._params.run(self.name).task)
+        return Bpe(self._root / places.bpe_model(vocabulary))
 
     @cached_property
     def _device(self) -> Device:
@@ -160,7 +172,7 @@ class TrainedRun:
 
     def _weights(self) -> Path:
         averaged = self.name in self._params.tested
-        weights = weights_in(places.model(self.name), averaged=averaged)
+        weights = weights_in(self._root / places.model(self.name), averaged=averaged)
         if not weights.exists():
             raise CheckpointError(
                 f"{weights}: the run {self.name} has no weights yet. Make them: dvc repro "

@@ -43,7 +43,7 @@ EXCEPTIONS = {
     "model": BASE,
     "evaluation": BASE | {"data", "paper"},
     "report": BASE | {"data", "paper", "evaluation"},
-    "tracking": BASE | {"paper", "evaluation"},
+    "tracking": BASE | {"paper", "evaluation", "trained_run"},
     "profiling": BASE | {"paper", "model"},
     "trained_run": BASE | {"data", "model", "decoding", "illustrations"},
 }
@@ -120,6 +120,8 @@ def test_there_are_few_packages() -> None:
 @pytest.mark.parametrize("name", ["results", "evaluation", "report", "data/corpora", "tracking"])
 def test_no_torch(name: str) -> None:
     for start in files(name):
+        if start.name == "pyfunc_model.py":  # imported by MLflow alone, to translate
+            continue
         for path in reached(start):
             assert not [n for n in imports(path) if n.split(".")[0] == "torch"], path
 

@@ -22,8 +22,8 @@ from aiayn import config
 from aiayn.results import circumstances, places
 from aiayn.results.circumstances import TrainCircumstances
 from aiayn.results.text import Manifest, Part, Split, write_manifest
+from aiayn.tracking.searches import SEARCHES, Search, link
 from aiayn.tracking.sync import sync
-from aiayn.tracking.views import VIEWS, View, link
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium")
@@ -45,11 +45,11 @@ FOUND = {
     "Table 2: translation": {"en-de.base"},
     "Table 3: all rows": VARIATIONS,
     "Table 3: rows (C)": {"en-de.C_N2", "en-de.C_N4"},
-    "Table 3: beyond the seeds' noise": {"en-de.C_N2"},
+    "Table 3: BLEU differs by more than the seeds' noise": {"en-de.C_N2"},
     "Table 4: parsing": {"parsing.parser"},
     "One width": {"en-de.base", "en-de.brief", "en-de.C_N2", "en-de.C_N4"},
     "Trained from a clean commit": {"parsing.parser"},
-    "By what was read": {run for run in RUNS if run.startswith("en-de.")},
+    "By training data": {run for run in RUNS if run.startswith("en-de.")},
     "The report": {"report"},
 }
 
@@ -170,32 +170,32 @@ def experiment(server: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.title)
-def test_a_documented_search_finds_the_right_runs(server: str, view: View) -> None:
-    order = f"metrics.`{view.metric}` {'DESC' if view.descending else 'ASC'}"
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.title)
+def test_a_documented_search_finds_the_right_runs(server: str, search: Search) -> None:
+    order = f"metrics.`{search.metric}` {'DESC' if search.descending else 'ASC'}"
     body = {
         "experiment_ids": [experiment(server)["experiment_id"]],
-        "filter": view.search,
+        "filter": search.filter,
         "order_by": [order],
     }
     runs = ask(server, "runs/search", body).get("runs", [])
-    assert {run["info"]["run_name"] for run in runs} == FOUND[view.title]
+    assert {run["info"]["run_name"] for run in runs} == FOUND[search.title]
     metrics = [{m["key"]: m["value"] for m in run["data"].get("metrics", [])} for run in runs]
-    values = [each[view.metric] for each in metrics if view.metric in each]
-    assert values == sorted(values, reverse=view.descending)
+    values = [each[search.metric] for each in metrics if search.metric in each]
+    assert values == sorted(values, reverse=search.descending)
 
 
 def test_the_experiment_explains_its_searches(server: str) -> None:
     found = experiment(server)
     note = next(tag["value"] for tag in found["tags"] if tag["key"] == "mlflow.note.content")
-    for view in VIEWS:
-        assert view.search in note
-        assert link(view, found["experiment_id"]) in note
+    for search in SEARCHES:
+        assert search.filter in note
+        assert link(search, found["experiment_id"]) in note
 
 
-def test_the_readme_names_searches_that_exist() -> None:
-    text = (ROOT / "README.md").read_text()
-    shown = [view.search for view in VIEWS if view.search in text]
+def test_the_documentation_names_searches_that_exist() -> None:
+    text = (ROOT / "docs/howto/use.md").read_text()
+    shown = [search.filter for search in SEARCHES if search.filter in text]
     assert len(shown) >= 4
 
 
@@ -203,10 +203,10 @@ def test_the_readme_names_searches_that_exist() -> None:
 @pytest.mark.parametrize("title", ["Table 3: rows (C)", "The report"])
 def test_the_ui_lists_the_runs_of_a_link(server: str, tmp_path: Path, title: str) -> None:
     assert CHROMIUM
-    view = next(view for view in VIEWS if view.title == title)
+    search = next(search for search in SEARCHES if search.title == title)
     experiment_id = experiment(server)["experiment_id"]
     runs = ask(server, "runs/search", {"experiment_ids": [experiment_id]})["runs"]
-    page = f"{server}/{link(view, experiment_id)}"
+    page = f"{server}/{link(search, experiment_id)}"
     profile = f"--user-data-dir={tmp_path}"
     command = [CHROMIUM, *QUIET, profile, "--window-size=1600,1000", "--dump-dom", page]
     done = subprocess.run(command, capture_output=True, text=True, timeout=180)

@@ -145,7 +145,7 @@ def test_sentences_are_normalized_as_in_training(
     asked = config.load()
     text = asked.tasks["en-de"].text.replace(form="lowercased_tokens")
     tasks = {**asked.tasks, "en-de": asked.tasks["en-de"].replace(text=text)}
-    monkeypatch.setattr(config, "load", lambda: asked.replace(tasks=tasks))
+    monkeypatch.setattr(config, "load", lambda *_: asked.replace(tasks=tasks))
     monkeypatch.setattr("aiayn.trained_run.translate", lambda *arguments: list(arguments[2]))
     main(["translate", RUN, "A dog, asleep."])
     assert capsys.readouterr().out == "a dog , asleep .\n"

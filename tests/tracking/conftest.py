@@ -1,4 +1,4 @@
-"""A store made once (MLflow's migrations take seconds), and hand-made results of two runs."""
+"""A store that is created once (MLflow's migrations take seconds), and hand-made results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import yaml
 
 from aiayn import config
 from aiayn.tracking import live
-from aiayn.tracking.connection import connect
+from aiayn.tracking.store import connect, import_mlflow
+
+import_mlflow()  # with our defaults, before a test imports it
 
 REPOSITORY = Path(__file__).parents[2]
 FINGERPRINT = "f1" * 32
@@ -28,14 +30,15 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("empty")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)
-        connect("none of ours", root)
+        connect("another", root)
     return root / "mlflow.db"
 
 
 @pytest.fixture
 def root(tmp_path: Path, empty_database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project folder with the demo's parameters and an empty local store."""
+    """The working directory: a project with the demo's parameters and an empty store."""
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.chdir(tmp_path)
     shutil.copyfile(empty_database, tmp_path / "mlflow.db")
     shutil.copyfile(REPOSITORY / "params.yaml", tmp_path / "params.yaml")
     return tmp_path
@@ -48,7 +51,7 @@ def params(root: Path) -> config.Config:
 
 @pytest.fixture
 def write_results(root: Path) -> Callable[..., None]:
-    """Lays down what the graph leaves behind for a run of en-de."""
+    """Writes the files of a run of en-de."""
 
     def write(run: str, folder: Path = root) -> None:
         def put(path: str, content: str) -> None:
@@ -108,7 +111,7 @@ def write_results(root: Path) -> Callable[..., None]:
 
 @pytest.fixture
 def write_lock(root: Path) -> Callable[..., None]:
-    """A dvc.lock for en-de.base, in DVC's shape, with the parameters in force."""
+    """Writes a dvc.lock of en-de.base with today's parameters."""
 
     def write(**changed: object) -> None:
         params = yaml.load((root / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
@@ -145,8 +148,8 @@ def write_lock(root: Path) -> Callable[..., None]:
 
 
 @pytest.fixture(autouse=True)
-def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trainings of tests are short, and are logged live all the same; on a busy machine their store
+def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings of tests are short and are logged live all the same; on a busy machine their store
     may take its time."""
-    monkeypatch.setattr(live, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(live, "DELAY_SECONDS", 0.0)
     monkeypatch.setattr(live, "CLOSE_SECONDS", 300.0)

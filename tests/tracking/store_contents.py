@@ -1,4 +1,4 @@
-"""What a store of MLflow holds, as the tests look at it."""
+"""Reading an MLflow store in tests."""
 
 from __future__ import annotations
 

@@ -1,29 +1,31 @@
-"""Live logging arrives once, and no store can hold up or break a training."""
+"""Live logging reaches the store, and no store can delay or break a training."""
 
 from __future__ import annotations
 
-import shutil
+import logging
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mlflow.entities import Run
 from tests.tracking.store_contents import history, runs_of
 
 from aiayn.tracking import live
-from aiayn.tracking.connection import connect
-from aiayn.tracking.live import LiveRun, open_run
-from aiayn.tracking.names import RunIdentity
+from aiayn.tracking.identity import RunIdentity
+from aiayn.tracking.live import LiveRun, live_run
+from aiayn.tracking.store import connect
 
-# seconds that nothing outlasts but a wait for a store, whatever else the machine does
+# seconds; only a wait for a store takes longer, however busy the machine is
 AT_ONCE = 20
 ROW = {"step": 1, "epoch": 0.5, "tokens": 9, "learning_rate": 1e-3, "loss": 2.0, "dev_loss": None}
+Log = pytest.LogCaptureFixture
 
 
 def identity(run: str = "en-de.base", fingerprint: str = "f1" * 32) -> RunIdentity:
@@ -32,6 +34,13 @@ def identity(run: str = "en-de.base", fingerprint: str = "f1" * 32) -> RunIdenti
 
 def steps(root: Path, run: Run, metric: str) -> list[int]:
     return [step for step, _ in history(root, run, metric)]
+
+
+def wait_until_open(run: LiveRun) -> None:
+    deadline = time.monotonic() + 60
+    while run.run_id is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -43,53 +52,47 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def refused_port() -> Iterator[int]:
-    """A port that nobody listens on, and that nobody else can take."""
+    """A port on which nobody listens, and which nobody else can take."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]
 
 
 @pytest.fixture
-def black_hole() -> Iterator[int]:
-    """A port that accepts connections and never says a word."""
+def silent_port() -> Iterator[int]:
+    """A port that accepts connections and never answers."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(16)
         yield listening.getsockname()[1]
 
 
-def wait_for(warnings: list[str], seconds: float = 300) -> None:
-    deadline = time.monotonic() + seconds
-    while not warnings and time.monotonic() < deadline:
-        time.sleep(0.01)
-
-
-def test_a_training_is_logged(root: Path) -> None:
-    warnings: list[str] = []
-    with open_run(identity(), {"N": 6}, warn=warnings.append, root=root) as run:
-        for step in (20, 40):
-            run.log(step, {"step": step, "loss": 1 / step, "dev_loss": None})
-        run.log(60, {"step": 60, "loss": 1 / 60, "dev_loss": 0.5})
+def test_a_training_is_logged(root: Path, caplog: Log) -> None:
+    with live_run(identity(), {"N": 6}) as run:
+        run.log(20, {"step": 20, "loss": 1 / 20, "dev_loss": None})
+        wait_until_open(run)
+        run.log(40, {"step": 40, "loss": 1 / 40, "dev_loss": 0.5})
     (logged,) = runs_of(root)
-    assert warnings == []
+    assert caplog.messages == []
     assert logged.info.run_id == run.run_id
     assert (logged.info.run_name, logged.info.status) == ("en-de.base", "FINISHED")
     assert logged.data.params == {"N": "6"}
-    assert logged.data.tags["stage"] == "train"
-    assert steps(root, logged, "train/loss") == [20, 40, 60]
-    assert steps(root, logged, "dev/loss") == [60]
+    assert steps(root, logged, "train/loss") == [20, 40]
+    assert steps(root, logged, "dev/loss") == [40]
     assert set(logged.data.metrics) == {"train/loss", "dev/loss"}
 
 
 def test_a_resumed_training_goes_on_in_the_same_run(root: Path) -> None:
-    first = open_run(identity(), {"N": 6}, root=root)
-    for step in (20, 40):
-        first.log(step, {"loss": 1 / step, "tokens_per_second": 100})
-    first.close("KILLED")
+    with suppress(KeyboardInterrupt), live_run(identity(), {"N": 6}) as first:
+        for step in (20, 40):
+            first.log(step, {"loss": 1 / step, "tokens_per_second": 100})
+        wait_until_open(first)
+        raise KeyboardInterrupt
     assert runs_of(root)[0].info.status == "KILLED"
-    with open_run(identity(), {"N": 6}, root=root) as second:
+    with live_run(identity(), {"N": 6}) as second:
         for step in (40, 60):  # 40 again: the last checkpoint was older
             second.log(step, {"loss": 1 / step, "tokens_per_second": 200})
+        wait_until_open(second)
     (logged,) = runs_of(root)
     assert logged.info.run_id == first.run_id == second.run_id
     assert logged.info.status == "FINISHED"
@@ -97,212 +100,189 @@ def test_a_resumed_training_goes_on_in_the_same_run(root: Path) -> None:
     assert steps(root, logged, "train/tokens_per_second") == [20, 40, 60]
 
 
-def test_a_run_lasts_as_long_as_its_training(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Logging begins later: a training has to last a while for that, and MLflow takes seconds."""
-    clock, opened = [1_000_000], threading.Event()
-
-    def late(*arguments: Any) -> Any:
-        assert opened.wait(300)
-        return connect(*arguments)
-
-    monkeypatch.setattr(live, "now_ms", lambda: clock[0])
-    monkeypatch.setattr(live, "connect", late)
-    with open_run(identity(), {}, root=root) as run:
-        clock[0] += 41_000
-        opened.set()
-        run.log(1, ROW)
-        clock[0] += 33_000
-    (found,) = runs_of(root)
-    assert (found.info.start_time, found.info.end_time) == (1_000_000, 1_074_000)
+def test_another_fingerprint_or_name_is_another_run(root: Path) -> None:
+    for who in (identity(), identity(fingerprint="f2" * 32), identity(run="en-de.big")):
+        with live_run(who, {}) as run:
+            wait_until_open(run)
+    names = sorted(run.info.run_name for run in runs_of(root))
+    assert names == ["en-de.base", "en-de.base", "en-de.big"]
 
 
 def test_system_metrics_are_logged_where_the_user_turns_them_on(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     monkeypatch.setenv("MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING", "true")
     monkeypatch.setenv("MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL", "0.01")
-    warnings: list[str] = []
-    deadline = time.monotonic() + 300
-    with open_run(identity(), {}, warn=warnings.append, root=root) as run:
+    deadline = time.monotonic() + 60
+    with live_run(identity(), {}) as run:
         run.log(20, ROW)
         while not any("system/cpu_utilization_percentage" in r.data.metrics for r in runs_of(root)):
             assert time.monotonic() < deadline
             time.sleep(0.05)
     (logged,) = runs_of(root)
-    assert warnings == []
+    assert [r.message for r in caplog.records if r.name == live.__name__] == []
     assert (logged.info.status, logged.data.metrics["train/loss"]) == ("FINISHED", 2.0)
-    assert "system/disk_usage_percentage" in logged.data.metrics
 
 
-def test_a_monitor_that_cannot_start_costs_nothing_else(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING", "true")
-    monkeypatch.setitem(sys.modules, "mlflow.system_metrics.system_metrics_monitor", None)
-    warnings: list[str] = []
-    with open_run(identity(), {}, warn=warnings.append, root=root) as run:
-        run.log(20, ROW)
-    (logged,) = runs_of(root)
-    (said,) = warnings
-    assert said.startswith("MLflow cannot log system metrics: ")
-    assert said.endswith(" The rest is logged.")
-    assert set(logged.data.metrics) == {
-        "train/loss",
-        "train/epoch",
-        "train/tokens",
-        "train/learning_rate",
-    }
-
-
-def test_another_fingerprint_or_name_is_another_run(root: Path) -> None:
-    for who in (identity(), identity(fingerprint="f2" * 32), identity(run="en-de.big")):
-        open_run(who, {}, root=root).close()
-    names = sorted(run.info.run_name for run in runs_of(root))
-    assert names == ["en-de.base", "en-de.base", "en-de.big"]
-
-
-@pytest.mark.parametrize(
-    ("error", "status"), [(ValueError, "FAILED"), (KeyboardInterrupt, "KILLED")]
-)
-def test_how_a_training_ended_is_told(root: Path, error: type[BaseException], status: str) -> None:
-    with pytest.raises(error), open_run(identity(), {}, root=root):
-        raise error
-    assert runs_of(root)[0].info.status == status
+def test_a_failed_training_is_marked(root: Path) -> None:
+    with suppress(ValueError), live_run(identity(), {}) as run:
+        wait_until_open(run)
+        raise ValueError("diverged")
+    assert runs_of(root)[0].info.status == "FAILED"
 
 
 def test_a_logged_row_does_not_wait_for_the_store(root: Path) -> None:
-    with open_run(identity(), {}, root=root) as run:
+    with live_run(identity(), {}) as run:
+        wait_until_open(run)
         started = time.thread_time()
-        for step in range(2000):
+        for step in range(1000):
             run.log(step, ROW)
-        each = (time.thread_time() - started) / 2000
+        each = (time.thread_time() - started) / 1000
     assert each < 1e-3  # seconds of this thread; the store takes several times as long for a row
-    assert len(steps(root, runs_of(root)[0], "train/loss")) == 2000
+    assert len(steps(root, runs_of(root)[0], "train/loss")) == 1000
 
 
-def drill(root: Path) -> tuple[list[str], float, LiveRun]:
-    """Log and close against a store that fails: the warnings, and the seconds that this took."""
-    warnings: list[str] = []
+def log_to_a_broken_store(caplog: Log) -> float:
+    """Train, as far as live logging knows. Returns the seconds that logging and closing took."""
     started = time.perf_counter()
-    run = open_run(identity(), {"N": 6}, warn=warnings.append, root=root)
-    for step in range(100):
-        run.log(step, ROW)
-    lost = time.perf_counter() - started
-    wait_for(warnings)
-    run.log(100, ROW)
-    started = time.perf_counter()
-    run.close()
-    run.close()
-    return warnings, lost + time.perf_counter() - started, run
+    with live_run(identity(), {"N": 6}) as run:
+        for step in range(100):
+            run.log(step, ROW)
+        lost = time.perf_counter() - started
+        deadline = time.monotonic() + 60
+        while not caplog.messages and time.monotonic() < deadline:
+            time.sleep(0.01)
+        run.log(100, ROW)
+        started = time.perf_counter()
+    return lost + time.perf_counter() - started
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("root", "impatient")
 def test_a_store_that_refuses(
-    root: Path, refused_port: int, monkeypatch: pytest.MonkeyPatch
+    refused_port: int, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://me:secret@127.0.0.1:{refused_port}")
-    warnings, lost, run = drill(root)
-    assert len(warnings) == 1
-    assert warnings[0].startswith(f"MLflow at http://127.0.0.1:{refused_port}: ")
-    assert "refused" in warnings[0]
-    assert warnings[0].endswith("Training goes on; make sync brings the run in afterwards.")
-    assert "secret" not in warnings[0]
-    assert "\n" not in warnings[0]
-    assert lost < AT_ONCE
-    assert run.run_id is None
+    assert log_to_a_broken_store(caplog) < AT_ONCE
+    (warning,) = caplog.messages
+    assert warning.startswith(f"MLflow at http://127.0.0.1:{refused_port}: ")
+    assert "refused" in warning
+    assert warning.endswith("Training goes on; make sync mirrors the run afterwards.")
+    assert "secret" not in warning
+    assert "\n" not in warning
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("root", "impatient")
 def test_a_store_that_never_answers(
-    root: Path, black_hole: int, monkeypatch: pytest.MonkeyPatch
+    silent_port: int, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{black_hole}")
-    warnings, lost, _ = drill(root)
-    assert len(warnings) == 1
-    assert "timed out" in warnings[0]
-    assert lost < AT_ONCE
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent_port}")
+    assert log_to_a_broken_store(caplog) < AT_ONCE
+    (warning,) = caplog.messages
+    assert "timed out" in warning
 
 
-def test_closing_does_not_wait_for_an_answer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("root", "impatient")
+@pytest.mark.parametrize("uri", ["nonsense://nowhere", "sqlite:////proc/none/mlflow.db"])
+def test_a_store_that_cannot_be(uri: str, monkeypatch: pytest.MonkeyPatch, caplog: Log) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    assert log_to_a_broken_store(caplog) < AT_ONCE
+    (warning,) = caplog.messages
+    assert uri in warning
+    assert "\n" not in warning
+
+
+def test_closing_does_not_wait_for_an_answer(
+    silent_port: int, root: Path, monkeypatch: pytest.MonkeyPatch, caplog: Log
+) -> None:
     monkeypatch.setattr(live, "CLOSE_SECONDS", 0.3)
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", str(10 * AT_ONCE))
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
-    warnings: list[str] = []
-    with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))
-        silent.listen(16)
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        run = open_run(identity(), {}, warn=warnings.append, root=root)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent_port}")
+    started = time.perf_counter()
+    with live_run(identity(), {}):
+        time.sleep(0.1)  # the store is being asked
+    assert time.perf_counter() - started < AT_ONCE
+    (warning,) = caplog.messages
+    assert "no answer" in warning
+
+
+def test_a_store_that_hangs_later_delays_neither_training_nor_its_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: Log
+) -> None:
+    monkeypatch.setattr(live, "CLOSE_SECONDS", 0.5)
+    with live_run(identity(), {}) as run:
+        run.log(1, ROW)
+        wait_until_open(run)
+        locking = sqlite3.connect(root / "mlflow.db", timeout=60)
+        locking.execute("begin exclusive")
         started = time.perf_counter()
-        run.close()
-        assert time.perf_counter() - started < AT_ONCE
-    assert len(warnings) == 1
-    assert "no answer" in warnings[0]
-    run._thread.join()  # the end of the connection passes unnoticed
-    assert len(warnings) == 1
+        for step in range(2, 100):
+            run.log(step, ROW)
+        logged = time.perf_counter()
+    closed = time.perf_counter()
+    locking.rollback()
+    locking.close()
+    assert logged - started < 1
+    assert closed - logged < AT_ONCE
+    (warning,) = caplog.messages
+    assert "no answer within" in warning
+    run._thread.join()
+    assert max(steps(root, runs_of(root)[0], "train/loss")) == 99
+
+
+def test_a_store_that_fails_later_is_reported_at_the_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: Log
+) -> None:
+    with live_run(identity(), {}) as run:
+        wait_until_open(run)
+        database = sqlite3.connect(root / "mlflow.db", timeout=60)
+        database.execute("alter table metrics rename to elsewhere")
+        database.commit()
+        database.close()
+        run.log(1, ROW)
+    (warning,) = [r.message for r in caplog.records if r.name == live.__name__]
+    assert "OperationalError" in warning
+    assert "\n" not in warning
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_a_short_training_does_not_wait_for_mlflow_however_it_ends(
-    root: Path, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     """On a busy machine the import alone outlasts CLOSE_SECONDS: a second line beside the error."""
-    monkeypatch.setattr(live, "PATIENCE_SECONDS", 600.0)
+    monkeypatch.setattr(live, "DELAY_SECONDS", 600.0)
     monkeypatch.setattr(live, "connect", lambda *_: pytest.fail("MLflow was asked"))
-    warnings: list[str] = []
-    with pytest.raises(error), open_run(identity(), {}, warn=warnings.append, root=root) as run:
+    with pytest.raises(error), live_run(identity(), {}) as run:
         raise error
     run._thread.join()
-    assert warnings == []
+    assert caplog.messages == []
     assert run.run_id is None
 
 
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("uri", ["nonsense://nowhere", "sqlite:////proc/none/mlflow.db"])
-def test_a_store_that_cannot_be(root: Path, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    warnings, lost, _ = drill(root)
-    assert len(warnings) == 1
-    assert uri in warnings[0]
-    assert "\n" not in warnings[0]
-    assert lost < AT_ONCE
-
-
-def test_a_deleted_experiment_is_said_to_be(root: Path) -> None:
+def test_a_deleted_experiment_is_reported(root: Path, impatient: None, caplog: Log) -> None:
     client, experiment = connect("aiayn/demo", root)
     client.delete_experiment(experiment)
-    warnings, _, _ = drill(root)
-    assert len(warnings) == 1
-    assert "the experiment aiayn/demo was deleted; restore it" in warnings[0]
+    log_to_a_broken_store(caplog)
+    (warning,) = caplog.messages
+    assert "the experiment aiayn/demo was deleted; restore it" in warning
 
 
 def test_a_store_that_comes_back_gets_everything(
-    root: Path, refused_port: int, monkeypatch: pytest.MonkeyPatch
+    root: Path, refused_port: int, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     monkeypatch.setattr(live, "RETRY_SECONDS", 0.05)
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{refused_port}")
-    warnings: list[str] = []
-    with open_run(identity(), {}, warn=warnings.append, root=root) as run:
+    caplog.set_level(logging.WARNING)
+    warned = threading.Event()
+    monkeypatch.setattr(live._logger, "warning", lambda *_: warned.set())
+    with live_run(identity(), {}) as run:
         run.log(20, ROW)
-        wait_for(warnings)
+        assert warned.wait(300)
         monkeypatch.delenv("MLFLOW_TRACKING_URI")
+        wait_until_open(run)
         run.log(40, ROW)
     (logged,) = runs_of(root)
-    assert len(warnings) == 1
     assert steps(root, logged, "train/loss") == [20, 40]
-
-
-def test_the_environment_names_the_store(
-    root: Path, empty_database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (root / "elsewhere").mkdir()
-    shutil.copyfile(empty_database, root / "elsewhere/mlflow.db")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{root}/elsewhere/mlflow.db")
-    monkeypatch.chdir(root)
-    open_run(identity(), {}, root=root).close()
-    assert len(runs_of(root / "elsewhere")) == 1
-    assert runs_of(root) == []
 
 
 def test_without_mlflow_training_says_so_once(tmp_path: Path) -> None:
@@ -310,10 +290,9 @@ def test_without_mlflow_training_says_so_once(tmp_path: Path) -> None:
 import sys
 sys.modules["mlflow"] = None
 from aiayn.tracking import live
-from aiayn.tracking.names import RunIdentity
-live.PATIENCE_SECONDS = 0.0
-who = RunIdentity(scale="demo", run="r", task="t", model="m", fingerprint="f")
-with live.open_run(who, {}) as run:
+from aiayn.tracking.identity import RunIdentity
+live.DELAY_SECONDS = 0.0
+with live.live_run(RunIdentity(scale="demo", run="r", task="t", model="m", fingerprint="f"), {}) as run:
     run._thread.join()
     run.log(1, {"loss": 2.0})
 print("trained")

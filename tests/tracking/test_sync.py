@@ -1,26 +1,29 @@
-"""The sync mirrors every file's content, once."""
+"""MLflow mirrors the files: what is the same stays, what differs is written again."""
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import socket
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import yaml
-from tests.tracking.store_contents import artifacts, dump, history, runs_of
+from mlflow.entities import Metric
+from tests.tracking.store_contents import artifacts, client_of, dump, history, runs_of
 
 from aiayn import config
 from aiayn.errors import DataError, ScoreError
-from aiayn.tracking.connection import StoreError
-from aiayn.tracking.live import open_run
-from aiayn.tracking.names import RunIdentity, run_params
+from aiayn.tracking import sync as module
+from aiayn.tracking.identity import RunIdentity, run_params
+from aiayn.tracking.live import live_run
+from aiayn.tracking.store import StoreError
 from aiayn.tracking.sync import sync
 
-FINGERPRINT = "f1" * 32
+IDENTITY = RunIdentity(
+    scale="demo", run="en-de.base", task="en-de", model="base", fingerprint="f1" * 32
+)
 
 Write = Callable[..., None]
 
@@ -31,150 +34,121 @@ def test_a_second_sync_changes_no_row(
     write_results("en-de.base")
     write_results("en-de.big")  # with the very same fingerprint
     write_lock()
-    assert sync(params, root).created == 2
+    assert sync(params, root).written == 2
     before = dump(root)
     again = sync(params, root)
-    assert (again.runs, again.created, again.points) == (2, 0, 0)
+    assert (again.runs, again.written) == (2, 0)
     assert dump(root) == before
 
 
-def test_a_live_run_is_completed_not_doubled(
+def test_a_live_run_is_replaced_and_its_system_metrics_stay(
     root: Path, params: config.Config, write_results: Write
 ) -> None:
     write_results("en-de.base")
-    circumstances = json.loads((root / "circumstances/en-de.base.train.json").read_text())
-    identity = RunIdentity(
-        scale="demo",
-        run="en-de.base",
-        task="en-de",
-        model="base",
-        fingerprint=circumstances["fingerprint"],
-    )
-    with open_run(identity, run_params(params, "en-de.base"), root=root) as live:
+    with live_run(IDENTITY, run_params(params, "en-de.base")) as live:
         live.log(20, {"step": 20, "loss": 6.1234561, "dev_loss": None})  # not yet rounded
-        live.log(40, {"step": 40, "loss": 5.5})
-    done = sync(params, root)
-    assert (done.created, done.complaints) == (0, [])
+        while live.run_id is None:
+            pass
+        client_of(root).log_batch(live.run_id, [Metric("system/cpu", 50.0, 1, 0)])
+    assert sync(params, root).written == 1
     (run,) = runs_of(root)
-    assert run.info.run_id == live.run_id
-    assert history(root, run, "train/loss") == [(20, 6.1234561), (40, 5.5), (60, 4.25)]
+    assert run.info.run_id != live.run_id
+    assert history(root, run, "train/loss") == [(20, 6.123456), (40, 5.5), (60, 4.25)]
+    assert history(root, run, "system/cpu") == [(0, 50.0)]
     assert run.data.metrics["test/bleu"] == 31.4
+    begun, took = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), timedelta(minutes=1)
+    times = (begun.timestamp() * 1000, (begun + took).timestamp() * 1000)
+    assert (run.info.start_time, run.info.end_time) == times
 
 
 def test_an_empty_store_is_filled_with_the_same(
-    root: Path,
-    params: config.Config,
-    write_results: Write,
-    write_lock: Write,
-    empty_database: Path,
-) -> None:
-    write_results("en-de.base")
-    write_lock()
-    sync(params, root)
-    (first,) = runs_of(root)
-    steps = history(root, first, "train/loss")
-    (root / "other").mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{root}/other/mlflow.db")
-        patch.chdir(root)  # where MLflow puts the artifacts of a store that is not ours
-        shutil.copyfile(empty_database, root / "other/mlflow.db")
-        sync(params, root)
-    (second,) = runs_of(root / "other")
-    assert second.data.to_dictionary() == first.data.to_dictionary()
-    assert history(root / "other", second, "train/loss") == steps
-    assert len(runs_of(root)) == 1
-
-
-def test_a_new_score_is_the_latest_and_the_old_one_stays(
-    root: Path, params: config.Config, write_results: Write
-) -> None:
-    write_results("en-de.base")
-    sync(params, root)
-    scores = root / "scores/en-de.base.json"
-    for value in ("12.5", "31.4"):
-        scores.write_text(re.sub(r"31\.4|12\.5", value, scores.read_text()))
-        assert sync(params, root).points == 1
-        (run,) = runs_of(root)
-        assert run.data.metrics["test/bleu"] == float(value)
-    assert [value for _, value in history(root, run, "test/bleu")] == [31.4, 12.5, 31.4]
-
-
-def test_a_course_that_changed_is_corrected(
-    root: Path, params: config.Config, write_results: Write
-) -> None:
-    """The same training forced again on another machine: files are the truth."""
-    write_results("en-de.base")
-    sync(params, root)
-    path = root / "history/en-de.base.csv"
-    for old, new in (("5.5,,", "5.75,,"), ("5.75,,", "5.5,,")):
-        path.write_text(path.read_text().replace(old, new))
-        assert sync(params, root).points == 1
-        assert sync(params, root).points == 0
-    (run,) = runs_of(root)
-    values = [value for step, value in history(root, run, "train/loss") if step == 40]
-    assert values == [5.5, 5.75, 5.5]
-
-
-def test_the_report_is_attached_once(
     root: Path, params: config.Config, write_results: Write, write_lock: Write
 ) -> None:
     write_results("en-de.base")
-    write_results("en-de.big")
+    write_lock()
+    other = root / "other"
+    shutil.copytree(root, other)
+    sync(params, root)
+    sync(params, other)
+    (first,), (second,) = runs_of(root), runs_of(other)
+    assert second.info.run_id != first.info.run_id
+    assert second.data.to_dictionary() == first.data.to_dictionary()
+    assert history(other, second, "train/loss") == history(root, first, "train/loss")
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "metric"),
+    [
+        ("scores/en-de.base.json", "31.4", "12.5", "test/bleu"),
+        ("history/en-de.base.csv", "4.25", "4.5", "train/loss"),
+    ],
+)
+def test_a_run_whose_files_changed_is_replaced(
+    root: Path, params: config.Config, write_results: Write, path: str, old: str, new: str,
+    metric: str,
+) -> None:  # fmt: skip
+    write_results("en-de.base")
+    sync(params, root)
+    file = root / path
+    for value in (new, old):
+        file.write_text(re.sub(f"{re.escape(old)}|{re.escape(new)}", value, file.read_text()))
+        assert sync(params, root).written == 1
+        (run,) = runs_of(root)
+        assert run.data.metrics[metric] == float(value)
+        assert history(root, run, metric)[-1][1] == float(value)
+
+
+def test_the_report_is_replaced(
+    root: Path, params: config.Config, write_results: Write, write_lock: Write
+) -> None:
+    write_results("en-de.base")
     write_lock()
     for content in ("<svg/>", "<svg>new</svg>"):
         (root / "reports/figures/training_loss.svg").write_text(content)
         sync(params, root)
         (report,) = runs_of(root, "attributes.run_name = 'report'")
-        figure = artifacts(root, report)["figures/training_loss.svg"]
-        assert figure.read_text() == content
-    assert len(list((root / "mlartifacts").rglob("training_loss.svg"))) == 1
+        assert artifacts(root, report)["figures/training_loss.svg"].read_text() == content
 
 
-def test_a_run_that_is_logged_again_is_looked_at_again(
-    root: Path, params: config.Config, write_results: Write
-) -> None:
+def test_a_sync_that_was_killed_is_made_good(
+    root: Path, params: config.Config, write_results: Write, write_lock: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     write_results("en-de.base")
+    write_lock()
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for step in ("_metrics", "set_alias"):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, step, killed)
+            with pytest.raises(KeyboardInterrupt):
+                sync(params, root)
     sync(params, root)
-    (before,) = runs_of(root)
-    facts = RunIdentity(
-        scale="demo", run="en-de.base", task="en-de", model="base", fingerprint=FINGERPRINT
-    )
-    with open_run(facts, {}, root=root):
-        pass
-    assert runs_of(root)[0].data.tags["stage"] == "train"
-    sync(params, root)
-    assert runs_of(root)[0].data.tags == before.data.tags
+    (run,) = runs_of(root)
+    assert run.data.metrics["test/bleu"] == 31.4
+    client = client_of(root)
+    assert len(client.search_logged_models([run.info.experiment_id])) == 1
+    (version,) = client.search_model_versions("name = 'aiayn-demo-en-de'")
+    assert version.run_id == run.info.run_id
+    assert client.get_model_version_by_alias("aiayn-demo-en-de", "base").version == version.version
 
 
-def test_results_of_other_parameters_are_left_out(
+def test_results_of_other_parameters_are_skipped(
     root: Path, params: config.Config, write_results: Write, write_lock: Write
 ) -> None:
     write_results("en-de.base")
     write_lock(d_model=512)
     done = sync(params, root)
     assert done.runs == 0
-    assert done.complaints == [
+    assert done.warnings == [
         "en-de.base was made with other parameters than params.yaml has now (models.base); "
-        "left out. Run dvc repro, or restore params.yaml."
+        "skipped. Run dvc repro, or restore params.yaml."
     ]
 
 
-def test_params_that_mlflow_cannot_change_are_complained_of(
-    root: Path, params: config.Config, write_results: Write
-) -> None:
-    write_results("en-de.base")
-    sync(params, root)
-    data = yaml.load((root / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
-    data["runs"]["en-de.base"]["seed"] = 7
-    (root / "params.yaml").write_text(yaml.dump(data, Dumper=yaml.CSafeDumper), encoding="utf-8")
-    for _ in range(2):
-        done = sync(config.load(root / "params.yaml"), root)
-        assert done.complaints == [
-            "en-de.base: seed is 7, but MLflow holds 1 and never changes a param."
-        ]
-
-
-def test_a_store_that_refuses_is_said_to(
+def test_a_store_that_refuses_is_reported(
     root: Path, params: config.Config, write_results: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_results("en-de.base")

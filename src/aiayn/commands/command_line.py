@@ -214,15 +214,15 @@ def rehearse(args: Namespace) -> None:
 
 def sync(args: Namespace) -> None:
     """Bring finished runs into the MLflow store."""
-    from aiayn.tracking.connection import StoreError, store_name
+    from aiayn.tracking.store import StoreError, store_name
     from aiayn.tracking.sync import sync as sync_runs
 
     try:
         done = sync_runs(config.load())
     except StoreError as error:
         sys.exit(f"MLflow at {store_name()}: {error}.")
-    for complaint in done.complaints:
-        print(f"MLflow: {complaint}", file=sys.stderr)
+    for warning in done.warnings:
+        print(f"MLflow: {warning}", file=sys.stderr)
     print(done)
 
 

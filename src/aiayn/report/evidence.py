@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from aiayn import config
 from aiayn.config import Config, Folds, Kind
 from aiayn.paper import PAPER, Paper
-from aiayn.report import belonging
 from aiayn.results import comparison, history, places, scores
 from aiayn.results.comparison import Comparison
 from aiayn.results.history import History
 from aiayn.results.json_files import if_there
+from aiayn.results.lock import Lock
 from aiayn.results.profiles import LayersProfile, ModelsProfile, read_layers, read_models
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import Manifest, read_manifest
 
-LEADING = 2
+T = TypeVar("T")
+
+LEADING = 2  # runs of a task
+STAGES = ("compare", "profile_layers", "profile_models")  # those without a run or task
 
 Scores = Mapping[str, Mapping[str, SplitScores] | None]
 """By run, in the order of params.yaml, and split; None where a run has no scores."""
@@ -29,7 +33,9 @@ class Evidence:
     """Mappings of runs and of tasks go in the order of params.yaml.
 
     A run has no history, a task no manifest and so on before the stage has run. `root` is the
-    project's folder, for what is read only where it is shown: texts, outputs, illustrations.
+    scale's folder, for what is read only where it is shown: texts, outputs, illustrations.
+    `outdated` names the runs, tasks and stages whose files were made with other parameters than
+    params.yaml has now, with these parameters; what they left is not shown.
     """
 
     root: Path
@@ -41,11 +47,17 @@ class Evidence:
     layers: LayersProfile | None
     models: ModelsProfile | None
     variations: Comparison | None
+    outdated: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def scores_of(self, kind: Kind) -> Scores:
         """Of the runs whose task is of a kind."""
         of_kind = (run for run in self.scores if self.config.task_of(run).kind == kind)
         return {run: self.scores[run] for run in of_kind}
+
+    def hypotheses(self, run: str, split: str) -> Path | None:
+        """The file of what a run made of a split; None where there is none, or an outdated one."""
+        path = places.hypotheses(self.root / places.outputs(run), split)
+        return path if path.exists() and run not in self.outdated else None
 
 
 def gather(root: Path = Path()) -> Evidence:
@@ -53,38 +65,48 @@ def gather(root: Path = Path()) -> Evidence:
 
     Raises:
         ConfigError: params.yaml is missing or wrong.
-        ScoreError, DataError, ProfileError: a file is there but is not what it should be, or is
-            there from other parameters.
+        ScoreError, DataError, ProfileError: a file is there but is not what it should be.
     """
     parameters = config.load(root / config.PARAMS)
-    manifests = {}
-    for task in parameters.tasks:
-        if manifest := if_there(read_manifest, places.manifest(root / places.text(task))):
-            belonging.check_manifest(parameters, task, manifest)
-            manifests[task] = manifest
-    histories, scored = {}, {}
-    for run in parameters.runs:
-        if curve := if_there(history.read, root / places.history(run)):
-            belonging.check_history(parameters, run, curve)
-            histories[run] = curve
-        scored[run] = if_there(scores.read, root / places.scores(run))
-        if found := scored[run]:
-            belonging.check_scores(parameters, run, found, manifests)
-    if models := if_there(read_models, root / places.MODELS_PROFILE):
-        belonging.check_models(parameters, models)
-    if variations := if_there(comparison.read, root / places.TABLE_3):
-        belonging.check_comparison(parameters, variations, manifests)
+    outdated = _outdated(root, parameters)
+
+    def current(name: str, read: Callable[[Path], T], path: Path) -> T | None:
+        return None if name in outdated else if_there(read, root / path)
+
+    def of_each(
+        names: Iterable[str], read: Callable[[Path], T], path: Callable[[str], Path]
+    ) -> dict[str, T]:
+        found = {name: current(name, read, path(name)) for name in names}
+        return {name: record for name, record in found.items() if record is not None}
+
+    scored = of_each(parameters.runs, scores.read, places.scores)
+    variations = current("compare", comparison.read, places.TABLE_3)
     return Evidence(
         root=root,
         config=parameters,
         paper=PAPER,
-        scores={run: found.splits if found else None for run, found in scored.items()},
-        histories=histories,
-        manifests=manifests,
-        layers=if_there(read_layers, root / places.LAYERS_PROFILE),
-        models=models,
-        variations=variations,
+        scores={run: scored[run].splits if run in scored else None for run in parameters.runs},
+        histories=of_each(parameters.runs, history.read, places.history),
+        manifests=of_each(
+            parameters.tasks, read_manifest, lambda task: places.manifest(places.text(task))
+        ),
+        layers=current("profile_layers", read_layers, places.LAYERS_PROFILE),
+        models=current("profile_models", read_models, places.MODELS_PROFILE),
+        variations=None if variations and variations.runs & outdated.keys() else variations,
+        outdated=outdated,
     )
+
+
+def _outdated(root: Path, parameters: Config) -> dict[str, Sequence[str]]:
+    """Runs, tasks and stages by name, with the parameters that are not those of dvc.lock.
+
+    DVC re-runs them; until it has, or if a stage fails, the old files stay where they are.
+    """
+    lock, values = Lock(root / places.LOCK), config.read_yaml((root / config.PARAMS).read_bytes())
+    items: dict[str, tuple[str, ...]] = {name: (name,) for name in (*parameters.tasks, *STAGES)}
+    items |= {run: (run, parameters.run(run).task) for run in parameters.runs}
+    changed = {name: lock.outdated(values, *own) for name, own in items.items()}
+    return {name: keys for name, keys in changed.items() if keys}
 
 
 def runs_of(config: Config, task: str) -> list[str]:
@@ -93,7 +115,7 @@ def runs_of(config: Config, task: str) -> list[str]:
 
 
 def leading_runs(config: Config, task: str) -> list[str]:
-    """Those that are shown in full: the first of each model, tested ones before others."""
+    """The runs that are shown in full: the first of each model, tested ones before others."""
     runs = sorted(runs_of(config, task), key=lambda run: run not in config.tested)
     first: dict[str, str] = {}
     for run in runs:

@@ -126,6 +126,12 @@ class Comparison:
     findings: Mapping[str, Finding]
 
     @property
+    def runs(self) -> frozenset[str]:
+        """All runs that are compared."""
+        seeds = (seed.run for model in self.models.values() for seed in model.seeds.values())
+        return frozenset((*seeds, *self.ways))
+
+    @property
     def hindrance(self) -> str:
         """Why a variation without an effect has none, in words."""
         if len(self.models[self.base].seeds) < 2:

@@ -34,10 +34,10 @@ class Lock:
             raise DataError(f"{path}: not a dvc.lock. Restore it with git checkout.") from error
 
     def of(self, *items: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The stages of a run and its task: ("train", entry) from train@en-de.base."""
+        """The stages of runs and tasks, as ("train", entry) of train@RUN, or stages by name."""
         for name, entry in sorted(self.stages.items()):
             stage, _, item = name.partition("@")
-            if item in items:
+            if (item or stage) in items:
                 yield stage, entry
 
     def digests(self, *items: str) -> dict[str, str]:

@@ -102,6 +102,22 @@ def read_lines(path: Path) -> tuple[str, ...]:
     return parse_lines(read_content(path), path)
 
 
+def read_parallel(*paths: Path) -> list[tuple[str, ...]]:
+    """The lines of files that belong together, line by line.
+
+    Raises:
+        DataError: as `read_lines`, or a file has not as many lines as the first.
+    """
+    columns = [read_lines(path) for path in paths]
+    for path, lines in zip(paths, columns, strict=True):
+        if len(lines) != len(columns[0]):
+            raise DataError(
+                f"{paths[0]} has {len(columns[0])} lines and {path} has {len(lines)}. "
+                "Make both again: dvc repro."
+            )
+    return columns
+
+
 def read_content(path: Path) -> bytes:
     """A text as it lies there. Raises DataError: the file is missing."""
     return read_bytes(path, _complaint)

@@ -1,38 +1,39 @@
-"""Live logging while a run trains: handed over in microseconds, sent by a thread of its own.
+"""Live logging while a run trains, by MLflow's own asynchronous logging.
 
-Whatever the store does (down, slow, misconfigured, not installed), training hears one warning and
-goes on. A store that comes back is used again; what it missed is brought in by the sync at the end.
-So is all of a training that is over within PATIENCE_SECONDS, well or not: importing MLflow would
-slow it down for curves that nobody has the time to watch.
-
-Where the user turns system metrics on (MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING=true), MLflow's own
-monitor logs this machine's load into the run, as system/..., until the training ends.
+The training only ever appends to a queue. Opening the run and ending it, which may take as long as
+the store does, happen in a background thread. If the store fails, training prints one warning and
+goes on; `track` mirrors the whole run from its files afterwards. So it does with trainings shorter
+than DELAY_SECONDS: importing MLflow would slow them down for curves that nobody can watch.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from aiayn.tracking.connection import MlflowMissingError, connect, store_name, tracking_uri
-from aiayn.tracking.names import RunIdentity, metric_name
-from aiayn.tracking.store import Known, Point, Status, Store, now_ms
+from aiayn.tracking.identity import DIGEST, RunIdentity, metric_name
+from aiayn.tracking.store import (
+    MlflowMissingError,
+    connect,
+    one_line_store_errors,
+    store_name,
+    tracking_uri,
+)
 
 if TYPE_CHECKING:
-    from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
+    from mlflow import MlflowClient
 
-PATIENCE_SECONDS = 40.0
-FLUSH_SECONDS = 1.0
+DELAY_SECONDS = 40.0
 RETRY_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
-ROWS = 20_000  # the oldest go first; hours of logging, a few MB
 
 _logger = logging.getLogger(__name__)
+
+Status = Literal["FINISHED", "FAILED", "KILLED"]
 
 
 class _Row(NamedTuple):
@@ -42,33 +43,20 @@ class _Row(NamedTuple):
 
 
 class LiveRun:
-    """A training run as MLflow sees it. No method raises or waits, but `close`, for a few seconds.
+    """The MLflow run of a training. No method raises, and only `close` waits, a few seconds."""
 
-    As a context manager it ends FINISHED, FAILED after an exception, KILLED after an interrupt.
-    """
-
-    def __init__(
-        self,
-        identity: RunIdentity,
-        params: Mapping[str, object],
-        warn: Callable[[str], object],
-        root: Path,
-    ) -> None:
+    def __init__(self, identity: RunIdentity, params: Mapping[str, object]) -> None:
         self._identity = identity
-        self._params = {key: str(value) for key, value in params.items()}
-        self._warn = warn
-        self._root = root
-        self._rows: deque[_Row] = deque(maxlen=ROWS)
-        self._begun_ms = now_ms()
-        self._ended_ms = 0
-        self._stop = threading.Event()
-        self._status: Status = "FINISHED"
-        self._warned = False
-        self._store: Store | None = None
-        self._run_id: str | None = None
-        self._known: Known = {}
-        self._monitor: SystemMetricsMonitor | None = None
-        self._thread = threading.Thread(target=self._work, name="mlflow-live", daemon=True)
+        self._params = params
+        self._rows: list[_Row] = []  # not yet in MLflow's queue
+        self._wait_for_last: Callable[[], object] = lambda: None
+        self._client: MlflowClient | None = None
+        self._run_id: str | None = None  # set last: from then on rows go to the queue
+        self._logged_step = -1
+        self._status: Status = "KILLED"
+        self._has_warned = False
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._open_and_end, name="mlflow-live", daemon=True)
         self._thread.start()
 
     @property
@@ -77,130 +65,120 @@ class LiveRun:
         return self._run_id
 
     def log(self, step: int, metrics: Mapping[str, float | None]) -> None:
-        """Hand over the metrics of a step, by their columns in history/RUN.csv; None is skipped."""
-        if self._thread.is_alive():
-            self._rows.append(_Row(step, dict(metrics), now_ms()))
+        """Log the metrics of a step, named like the columns of history/RUN.csv; None is skipped."""
+        self._rows.append(_Row(step, dict(metrics), time.time_ns() // 1_000_000))
+        if self._run_id:
+            try:
+                self._enqueue()
+            except Exception as error:  # no error of MLflow is worth a training
+                self._complain(str(error))
 
-    def close(self, status: Status = "FINISHED") -> None:
+    def close(self, status: Status) -> None:
         """Send what is left and end the run; give up after CLOSE_SECONDS."""
-        if self._stop.is_set():
-            return
         self._status = status
-        self._ended_ms = now_ms()
-        self._stop.set()
+        self._closing.set()
         self._thread.join(CLOSE_SECONDS)
         if self._thread.is_alive():
             self._complain(f"no answer within {CLOSE_SECONDS:.0f} s of the end")
 
-    def __enter__(self) -> LiveRun:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.close("FINISHED")
-        else:
-            self.close("FAILED" if issubclass(kind, Exception) else "KILLED")
-
-    def _work(self) -> None:
-        if PATIENCE_SECONDS and self._stop.wait(PATIENCE_SECONDS):
-            return
-        pending: deque[_Row] = deque(maxlen=ROWS)
-        pause = 0.0
-        while True:
-            stopping = self._stop.wait(pause)
-            while self._rows:
-                pending.append(self._rows.popleft())
+    def _open_and_end(self) -> None:
+        """All that waits for the store, in a thread of its own."""
+        pause = DELAY_SECONDS
+        while not self._run_id:
+            if self._closing.wait(pause):
+                return
             try:
-                self._send(pending)
-                pause = FLUSH_SECONDS
-                if stopping and self._monitor:
-                    self._monitor.finish()  # type: ignore[no-untyped-call]
-                if stopping and self._store and self._run_id:
-                    self._store.finish(self._run_id, self._status, self._ended_ms)
-            except Exception as error:  # whatever it is, it is not worth a training
+                self._run_id = self._open()
+            except Exception as error:
                 self._complain(str(error))
-                pause = RETRY_SECONDS
                 if isinstance(error, MlflowMissingError):
                     return
-            if stopping:
-                return
+                pause = RETRY_SECONDS
+        self._closing.wait()
+        try:
+            self._end()
+        except Exception as error:
+            self._complain(str(error))
 
-    def _send(self, pending: deque[_Row]) -> None:
-        """Log what is pending; it stays pending if that fails."""
-        if self._run_id is None:
-            self._connect()
-        assert self._store is not None
-        assert self._run_id is not None
-        # a resumed training repeats steps, bit for bit, since its last checkpoint
-        points = (
-            Point(metric_name(column), row.step, value, row.time_ms)
-            for row in pending
+    def _open(self) -> str:
+        """Resume the run of an interrupted training, or create one. Returns MLflow's id."""
+        store = connect(self._identity.experiment)
+        with one_line_store_errors():
+            import mlflow
+            from mlflow.entities import Param
+
+            self._client = store.client
+            found = store.client.search_runs([store.experiment_id], self._identity.search)
+            run = next((run for run in found if DIGEST not in run.data.tags), None)
+            if run is None:
+                tags = {**self._identity.tags(), "stage": "train"}
+                run = store.client.create_run(
+                    store.experiment_id, tags=tags, run_name=self._identity.run
+                )
+                params = [Param(key, str(value)) for key, value in self._params.items()]
+                store.client.log_batch(run.info.run_id, params=params)
+            else:  # the steps since its last checkpoint come again, with the same values
+                history = store.client.get_metric_history(run.info.run_id, metric_name("loss"))
+                self._logged_step = max((point.step for point in history), default=-1)
+            # marks it as running, and logs system metrics if the user has turned them on
+            mlflow.set_tracking_uri(tracking_uri())
+            mlflow.start_run(run.info.run_id)
+            return str(run.info.run_id)
+
+    def _enqueue(self) -> None:
+        """Move the rows to MLflow's queue, which its own threads send."""
+        from mlflow.entities import Metric
+
+        assert self._client
+        assert self._run_id
+        rows, self._rows = self._rows, []
+        metrics = [
+            Metric(metric_name(column), value, row.time_ms, row.step)
+            for row in rows
+            if row.step > self._logged_step
             for column, value in row.metrics.items()
             if value is not None and column != "step"
-        )
-        new = [point for point in points if (point.metric, point.step) not in self._known]
-        self._store.add_points(self._run_id, new, self._known)
-        pending.clear()
+        ]
+        operation = self._client.log_batch(self._run_id, metrics=metrics, synchronous=False)
+        if operation:  # there were metrics
+            self._wait_for_last = operation.wait
 
-    def _connect(self) -> None:
-        """Find the run that an interrupted training left, or begin a new one."""
-        self._store = store = Store(*connect(self._identity.experiment, self._root))
-        run = store.find(self._identity)
-        if run is None:
-            run = store.create(self._identity, self._begun_ms)
-        else:
-            store.resume(run)
-            self._known = store.known_points(run, run.data.metrics)
-        store.describe(run, self._params, {"stage": "train"})
-        self._run_id = run.info.run_id
-        try:
-            self._monitor = _started_monitor(run.info.run_id, self._root)
-        except Exception as error:  # psutil is not there, say: the curves come all the same
-            self._warn(f"MLflow cannot log system metrics: {error}. The rest is logged.")
+    def _end(self) -> None:
+        import mlflow
+
+        with one_line_store_errors():
+            self._enqueue()
+            mlflow.end_run(self._status)  # after MLflow's queue is empty
+            self._wait_for_last()  # raises the error of the last points
 
     def _complain(self, what: str) -> None:
-        """Warn, once a run."""
-        if not self._warned:
-            self._warned = True
-            self._warn(
-                f"MLflow at {store_name(self._root)}: {what}. "
-                "Training goes on; make sync brings the run in afterwards."
+        """Warn, once in a training."""
+        if not self._has_warned:
+            self._has_warned = True
+            _logger.warning(
+                "MLflow at %s: %s. Training goes on; make sync mirrors the run afterwards.",
+                store_name(),
+                what,
             )
 
 
-def _started_monitor(run_id: str, root: Path) -> SystemMetricsMonitor | None:
-    """MLflow's monitor of this machine, which goes on where an interrupted training's ended."""
-    from mlflow.environment_variables import MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING
+@contextmanager
+def live_run(identity: RunIdentity, params: Mapping[str, object]) -> Iterator[LiveRun]:
+    """Log a training to the store of the working directory's project.
 
-    if not MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING.get():  # type: ignore[no-untyped-call]
-        return None
-    from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
-
-    monitor = SystemMetricsMonitor(  # type: ignore[no-untyped-call]
-        run_id, resume_logging=True, tracking_uri=tracking_uri(root)
-    )
-    monitor.start()  # type: ignore[no-untyped-call]
-    return monitor
-
-
-def open_run(
-    identity: RunIdentity,
-    params: Mapping[str, object],
-    *,
-    warn: Callable[[str], object] = _logger.warning,
-    root: Path = Path(),
-) -> LiveRun:
-    """Begin, or go on with, the MLflow run of `identity`. Returns at once and never raises.
+    The MLflow run ends FINISHED, FAILED after an exception, KILLED after an interrupt. An
+    unfinished one with the same name and fingerprint is resumed.
 
     Args:
-        identity: which run; the MLflow run with its name and fingerprint is continued.
-        params: see `names.run_params`.
-        warn: is told one line if the store fails; from a thread.
-        root: folder of the default store.
+        params: see `identity.run_params`.
     """
-    return LiveRun(identity, params, warn, root)
+    run = LiveRun(identity, params)
+    try:
+        yield run
+    except Exception:
+        run.close("FAILED")
+        raise
+    except BaseException:
+        run.close("KILLED")
+        raise
+    run.close("FINISHED")

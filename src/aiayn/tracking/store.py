@@ -1,178 +1,196 @@
-"""An experiment in an MLflow store, written to so that repeating oneself does no harm.
-
-Nothing here adds a thing twice. A point (metric, step) that is there already stays as it is,
-unless its value moved by more than rounding: then the new value is the later one.
-"""
+"""The MLflow store: where it is, how long to wait for it, and its errors in one line."""
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Iterable, Mapping
+import logging
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from aiayn.tracking.connection import plain_errors
-from aiayn.tracking.names import FINGERPRINT, MIRRORED, RunIdentity
+from aiayn.errors import AiaynError
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import DatasetInput, Run
 
-Status = Literal["FINISHED", "FAILED", "KILLED"]
-Known = dict[tuple[str, int], float]
+DATABASE = "mlflow.db"
+ARTIFACTS = "mlartifacts"
+CONNECT_SECONDS = 45.0
 
-_METRICS_A_BATCH = 1000  # MLflow's own limit
-_PARAM_CHARACTERS = 6000  # likewise
-_NOTE = "mlflow.note.content"
-_SAME = 1e-4  # relative: a history file may round what was logged live
-
-
-class Point(NamedTuple):
-    """One value of a metric. `time_ms` is Unix time."""
-
-    metric: str
-    step: int
-    value: float
-    time_ms: int
-
-
-def now_ms() -> int:
-    """Unix time in milliseconds, MLflow's clock."""
-    return time.time_ns() // 1_000_000
+# Defaults; what the user sets wins. MLflow itself would wait for 120 s and try 8 times. Points that
+# are logged asynchronously go out every few seconds: with MLflow's ten threads and these timeouts,
+# none pile up before a store that does not answer, and the process can end.
+_DEFAULT_ENVIRONMENT = {
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1",
+    "MLFLOW_ASYNC_LOGGING_BUFFERING_SECONDS": "5",
+    "MLFLOW_LOGGING_LEVEL": "CRITICAL",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+}
 
 
-class Store:
-    """One experiment of an MLflow store, as `connection.connect` gives it.
+class StoreError(AiaynError):
+    """The MLflow store cannot be used. Only the mirror is affected."""
 
-    Every method raises StoreError if the store fails.
+
+class MlflowMissingError(StoreError):
+    """MLflow is not installed."""
+
+
+class Store(NamedTuple):
+    """A client of the store, and the id of the experiment."""
+
+    client: MlflowClient
+    experiment_id: str
+
+
+def project_folder(folder: Path = Path()) -> Path:
+    """The DVC project that `folder` is in, or `folder` itself if there is none.
+
+    The outermost one: an experiment that DVC runs in a temporary folder below .dvc/ belongs to the
+    project around it.
     """
-
-    def __init__(self, client: MlflowClient, experiment_id: str) -> None:
-        self.client = client
-        self.experiment_id = experiment_id
-
-    def find(self, identity: RunIdentity) -> Run | None:
-        """The MLflow run of `identity`; the oldest, should there be several."""
-        with plain_errors():
-            found = self.client.search_runs(
-                [self.experiment_id],
-                f"tags.`{FINGERPRINT}` = '{identity.fingerprint}' and tags.run = '{identity.run}'",
-                order_by=["attributes.start_time ASC"],
-                max_results=1,
-            )
-        return found[0] if found else None
-
-    def find_all(self) -> dict[tuple[str, str], Run]:
-        """Every MLflow run by its tags run and fingerprint; the oldest, should there be several."""
-        found: dict[tuple[str, str], Run] = {}
-        token: str | None = None
-        with plain_errors():
-            while token != "":
-                page = self.client.search_runs(
-                    [self.experiment_id],
-                    f"tags.`{FINGERPRINT}` LIKE '%'",
-                    order_by=["attributes.start_time ASC"],
-                    page_token=token,
-                )
-                for run in page:
-                    tags = run.data.tags
-                    found.setdefault((tags.get("run", ""), tags[FINGERPRINT]), run)
-                token = page.token or ""
-        return found
-
-    def explain(self, text: str) -> None:
-        """Set the experiment's note, unless it says so already."""
-        with plain_errors():
-            held = self.client.get_experiment(self.experiment_id).tags.get(_NOTE)
-            if held != text:
-                self.client.set_experiment_tag(self.experiment_id, _NOTE, text)
-
-    def create(self, identity: RunIdentity, start_ms: int) -> Run:
-        """A new MLflow run for `identity`."""
-        with plain_errors():
-            return self.client.create_run(
-                self.experiment_id, start_ms, tags=identity.tags(), run_name=identity.run
-            )
-
-    def describe(self, run: Run, params: Mapping[str, str], tags: Mapping[str, str]) -> list[str]:
-        """Set the params and tags that `run` lacks; MLflow takes a hundred of each at a time.
-
-        Returns:
-            One complaint for each param that MLflow holds with another value and cannot change.
-        """
-        from mlflow.entities import Param, RunTag
-
-        held = run.data.params
-        new_params = [Param(key, value) for key, value in params.items() if key not in held]
-        new_tags = [
-            RunTag(key, value) for key, value in tags.items() if run.data.tags.get(key) != value
-        ]
-        if new_params or new_tags:
-            with plain_errors():
-                self.client.log_batch(run.info.run_id, params=new_params, tags=new_tags)
-        return [
-            f"{key} is {value}, but MLflow holds {held[key]} and never changes a param"
-            for key, value in params.items()
-            if key in held and held[key] != value[:_PARAM_CHARACTERS]
-        ]
-
-    def known_points(self, run: Run, metrics: Iterable[str]) -> Known:
-        """What `run` holds of `metrics`: the latest value at each step."""
-        known: Known = {}
-        with plain_errors():
-            for name in sorted(set(metrics) & set(run.data.metrics)):
-                history = self.client.get_metric_history(run.info.run_id, name)
-                for point in sorted(history, key=lambda metric: metric.timestamp):
-                    known[name, point.step] = point.value
-        return known
-
-    def add_points(self, run_id: str, points: Iterable[Point], known: Known) -> int:
-        """Log the points that `known` lacks, and note them there. Returns how many those were."""
-        from mlflow.entities import Metric
-
-        fresh: dict[tuple[str, int], Point] = {}
-        for point in points:
-            key = (point.metric, point.step)
-            if key not in known or not _same(known[key], point.value):
-                fresh[key] = point
-        new = list(fresh.values())
-        with plain_errors():
-            for start in range(0, len(new), _METRICS_A_BATCH):
-                batch = new[start : start + _METRICS_A_BATCH]
-                self.client.log_batch(
-                    run_id, metrics=[Metric(p.metric, p.value, p.time_ms, p.step) for p in batch]
-                )
-                known.update({(p.metric, p.step): p.value for p in batch})
-        return len(new)
-
-    def add_datasets(self, run: Run, datasets: Iterable[DatasetInput]) -> None:
-        """Name what `run` read, unless it is named already."""
-        inputs = run.inputs.dataset_inputs if run.inputs else []
-        held = {(i.dataset.name, i.dataset.digest) for i in inputs}
-        new = [i for i in datasets if (i.dataset.name, i.dataset.digest) not in held]
-        if new:
-            with plain_errors():
-                self.client.log_inputs(run.info.run_id, datasets=new)
-
-    def add_files(self, run_id: str, folder: Path) -> None:
-        """Upload what lies in `folder` as artifacts; files of the same name are replaced."""
-        with plain_errors():
-            self.client.log_artifacts(run_id, str(folder))
-
-    def resume(self, run: Run) -> None:
-        """Mark a run that was found again as running; the sync will have to look at it anew."""
-        with plain_errors():
-            if run.info.status != "RUNNING":
-                self.client.update_run(run.info.run_id, status="RUNNING")
-            if run.data.tags.get(MIRRORED):
-                self.client.set_tag(run.info.run_id, MIRRORED, "")
-
-    def finish(self, run_id: str, status: Status, end_ms: int) -> None:
-        """Mark a run as over."""
-        with plain_errors():
-            self.client.set_terminated(run_id, status, end_ms)
+    folder = folder.resolve()
+    projects = [parent for parent in (folder, *folder.parents) if (parent / ".dvc").is_dir()]
+    return projects[-1] if projects else folder
 
 
-def _same(held: float, value: float) -> bool:
-    return math.isclose(held, value, rel_tol=_SAME) or (math.isnan(held) and math.isnan(value))
+def tracking_uri(folder: Path = Path()) -> str:
+    """MLFLOW_TRACKING_URI, or the SQLite file of the project that `folder` is in."""
+    return os.environ.get("MLFLOW_TRACKING_URI") or _default_uri(folder)
+
+
+def store_name(folder: Path = Path()) -> str:
+    """The tracking URI for messages: without user and password."""
+    return without_credentials(tracking_uri(folder))
+
+
+def without_credentials(text: str) -> str:
+    """`text` on one line, without any user:password@ of a URI."""
+    return re.sub(r"//[^/\s]*@", "//", " ".join(text.split()))
+
+
+def connect(experiment: str, folder: Path = Path()) -> Store:
+    """Open the store and the experiment, which is created if it is new.
+
+    Takes as long as the store does. Importing MLflow takes some two seconds.
+
+    Raises:
+        MlflowMissingError: MLflow is not installed.
+        StoreError: the store is down, misconfigured, or refuses.
+    """
+    import_mlflow()
+    with one_line_store_errors():
+        from mlflow import MlflowClient
+
+        uri, location = tracking_uri(folder), None
+        if uri == _default_uri(folder):
+            project = project_folder(folder)
+            _create_database(project)
+            location = (project / ARTIFACTS / experiment).as_uri()
+        client = MlflowClient(uri)
+        return Store(client, _experiment_id(client, experiment, location))
+
+
+def import_mlflow() -> None:
+    """Import MLflow with our defaults in the environment. Raises MlflowMissingError."""
+    for variable, value in _DEFAULT_ENVIRONMENT.items():
+        os.environ.setdefault(variable, value)
+    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+    with one_line_store_errors():
+        import mlflow  # noqa: F401
+
+
+def connect_in_time(experiment: str, folder: Path = Path()) -> Store:
+    """`connect`, or a StoreError after CONNECT_SECONDS: a database's own timeout can be minutes."""
+    import_mlflow()  # how long this takes says nothing about the store
+    results: list[Store | StoreError] = []
+
+    def attempt() -> None:
+        try:
+            results.append(connect(experiment, folder))
+        except StoreError as error:
+            results.append(error)
+
+    thread = threading.Thread(target=attempt, name="mlflow-connect", daemon=True)
+    thread.start()
+    thread.join(CONNECT_SECONDS)
+    result = results[0] if results else StoreError(f"no answer in {CONNECT_SECONDS:.0f} s")
+    if isinstance(result, StoreError):
+        raise result
+    return result
+
+
+def _default_uri(folder: Path) -> str:
+    return f"sqlite:///{project_folder(folder) / DATABASE}"
+
+
+def _experiment_id(client: MlflowClient, name: str, location: str | None) -> str:
+    from mlflow.exceptions import MlflowException
+
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        try:
+            return client.create_experiment(name, artifact_location=location)
+        except MlflowException:
+            found = client.get_experiment_by_name(name)  # created by another process meanwhile
+            if found is None:
+                raise
+    if found.lifecycle_stage != "active":
+        raise StoreError(
+            f"the experiment {name} was deleted; restore it (mlflow experiments restore "
+            f"--experiment-id {found.experiment_id}) or remove it for good (mlflow gc)"
+        )
+    return str(found.experiment_id)
+
+
+def _create_database(project: Path) -> None:
+    """Create the SQLite store under a temporary name, then rename it.
+
+    MLflow fills a new database by dozens of migrations and cannot resume them if it is killed.
+    """
+    from mlflow import MlflowClient
+
+    database = project / DATABASE
+    if database.exists():
+        return
+    (project / ARTIFACTS).mkdir(exist_ok=True)
+    draft = project / ARTIFACTS / f".{DATABASE}.{os.getpid()}"
+    draft.unlink(missing_ok=True)  # of a killed process with the same id
+    try:
+        MlflowClient(f"sqlite:///{draft}").search_experiments(max_results=1)
+        if not database.exists():  # created by another process meanwhile
+            draft.replace(database)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def one_line_store_errors() -> Iterator[None]:
+    """Turn every error of MLflow, its database and its network into a StoreError of one line."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except ImportError as error:
+        if error.name == "mlflow":
+            raise MlflowMissingError("MLflow is not installed") from error
+        raise StoreError(f"MLflow cannot be imported: {without_credentials(str(error))}") from error
+    except Exception as error:  # database drivers raise errors of every family
+        cause = _root_cause(error)
+        text = f"{type(cause).__name__}: {without_credentials(str(cause))}"
+        raise StoreError(text if len(text) <= 300 else f"{text[:297]}...") from error
+
+
+def _root_cause(error: BaseException) -> BaseException:
+    """The operating system's error below `error` (connection refused), or `error` itself."""
+    below: BaseException | None = error
+    while below is not None:
+        root = below
+        below = root.__cause__ or (None if root.__suppress_context__ else root.__context__)
+    return root if isinstance(root, OSError) else error

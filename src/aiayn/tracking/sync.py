@@ -1,138 +1,169 @@
-"""Mirror what the graph left on disk into MLflow; as often as one likes: nothing is added twice.
+"""Mirror the files of finished runs to MLflow.
 
-The experiment is the scale (aiayn/demo), the run is called as in the graph (en-de.base). A run that
-was logged live is completed; results restored by dvc checkout into an empty store are all there.
-What to search for is in `aiayn.tracking.views`, and in the experiment's description.
+Files are the truth: if a run's contents differ from what MLflow has, a new MLflow run is written
+and the old one deleted. The experiment is the scale (aiayn/demo), the run is named as in
+params.yaml (en-de.base), and the run `report` has the page, figures and tables.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
 from aiayn.config import PARAMS, Config
-from aiayn.results import places
-from aiayn.results.json_files import plain
-from aiayn.results.lock import Lock
-from aiayn.tracking import attachments, results
-from aiayn.tracking.connection import connect_in_time, store_name
-from aiayn.tracking.datasets import dataset_inputs
-from aiayn.tracking.facts import final_metrics, report_tags, tags_of
-from aiayn.tracking.measurements import Measurements
-from aiayn.tracking.mirror import Changes, Entry, Mirror
-from aiayn.tracking.names import (
-    RunIdentity,
-    metric_name,
-    place_in_the_paper,
-    run_params,
-    run_settings,
+from aiayn.tracking.contents import Project, RunContents
+from aiayn.tracking.identity import DIGEST
+from aiayn.tracking.registry import create_model, delete_models, set_alias
+from aiayn.tracking.searches import description
+from aiayn.tracking.store import (
+    Store,
+    connect_in_time,
+    import_mlflow,
+    one_line_store_errors,
+    store_name,
 )
-from aiayn.tracking.results import Results
-from aiayn.tracking.store import Store
-from aiayn.tracking.views import description
-from aiayn.tracking.weights import averaged
 
-REPORT = "report"
+if TYPE_CHECKING:
+    from mlflow.entities import Metric, Run
+
+_METRICS_IN_A_BATCH = 1000  # MLflow's limit
+_NOTE = "mlflow.note.content"  # documented: the description, for users to set
 
 
 @dataclass
-class Synced(Changes):
-    """What a sync found and did with the runs of the graph; the report is not counted."""
+class Synced:
+    """What a sync did: runs found and runs written, without the report; a line for each skipped."""
 
-    store: str = ""
+    store: str
     runs: int = 0
+    written: int = 0
+    warnings: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return (
-            f"MLflow at {self.store}: runs {self.runs}, "
-            f"of these new {self.created}, metric values added {self.points}"
-        )
+        return f"MLflow at {self.store}: {self.runs} runs, {self.written} of them new or changed"
 
 
 def sync(config: Config, root: Path = Path()) -> Synced:
-    """Mirror every run of `config` that has results below `root`, and the report on them.
+    """Mirror every run of `config` that has results below `root`, and the report.
 
-    A run made with other parameters than those in force is left alone, with a complaint.
+    A run that was made with other parameters than today's is skipped, with a warning.
 
     Raises:
         StoreError: MLflow is missing, or its store cannot be used.
         DataError, ScoreError, ProfileError: a file of results is damaged.
     """
-    lock = Lock(root / places.LOCK)
+    project = Project(config, root)
     params = yaml.load((root / PARAMS).read_bytes(), yaml.CSafeLoader)
-    measurements = Measurements.read(root)
     done = Synced(store=store_name(root))
-    found: dict[str, Results] = {}
-    for run, described in config.runs.items():
-        result = results.read(root, run, described.task)
-        if result is None:
-            continue
-        outdated = lock.outdated(params, run, described.task)
-        if outdated:
-            done.complaints.append(
+    names = []
+    for run in filter(project.is_trained, config.runs):
+        if outdated := project.lock.outdated(params, run, config.run(run).task):
+            done.warnings.append(
                 f"{run} was made with other parameters than {PARAMS} has now "
-                f"({', '.join(outdated)}); left out. Run dvc repro, or restore {PARAMS}."
+                f"({', '.join(outdated)}); skipped. Run dvc repro, or restore {PARAMS}."
             )
-            continue
-        found[run] = result
-    if not found:
+        else:
+            names.append(run)
+    if not names:
         return done
-    report = RunIdentity(scale=config.scale, run=REPORT, fingerprint=REPORT)
-    store = Store(*connect_in_time(report.experiment, root))
-    store.explain(description(config.scale, store.experiment_id))
-    mirror = Mirror(store)
-    for run, result in found.items():
-        mirror.bring(_entry(config, root, run, result, lock, measurements), done)
-        done.runs += 1
-    files = attachments.of_report(root)
-    if files:
-        mirror.bring(Entry(identity=report, tags=report_tags(lock), files=files), Changes())
+    import_mlflow()
+    runs = [project.run(name) for name in names]
+    store = connect_in_time(runs[0].identity.experiment, root)
+    with one_line_store_errors():
+        mirror = _Mirror(store, root)
+        mirror.describe_experiment(config.scale)
+        for contents in runs:
+            done.written += mirror.write(contents)
+        if report := project.report():
+            mirror.write(report)
+    done.runs = len(runs)
     return done
 
 
-def _entry(
-    config: Config,
-    root: Path,
-    run: str,
-    found: Results,
-    lock: Lock,
-    measurements: Measurements,
-) -> Entry:
-    """What MLflow shall hold of `run`."""
-    described = config.run(run)
-    task = described.task
-    identity = RunIdentity(
-        scale=config.scale,
-        run=run,
-        task=task,
-        model=described.model,
-        fingerprint=found.fingerprint,
-    )
-    params = run_params(config, run)
-    tags = {
-        **run_settings(config, run),
-        **place_in_the_paper(config, run),
-        **tags_of(identity, found, lock),
-        **measurements.tags(identity),
-    }
-    finals = dict(final_metrics(found)) | dict(measurements.of(identity))
-    datasets = dataset_inputs(task, found.manifest, lock.out(places.text(task).as_posix()))
-    return Entry(
-        identity=identity,
-        params=params,
-        tags=tags,
-        course={
-            (metric_name(column), line.step): float(value)
-            for line in found.history.lines
-            for column, value in plain(line).items()
-            if column != "step"
-        },
-        finals=finals,
-        datasets=datasets,
-        files=attachments.of_run(root, run, task),
-        weights=averaged(config, identity, found, lock, tags, params, datasets, finals),
-        started_ms=found.started_ms,
-        ended_ms=found.ended_ms,
-    )
+class _Mirror:
+    """One experiment of the store."""
+
+    def __init__(self, store: Store, root: Path) -> None:
+        self._store = store
+        self._client = store.client
+        self._root = root
+
+    def write(self, contents: RunContents) -> bool:
+        """Make MLflow have exactly these contents. Returns whether it had not."""
+        digest = contents.digest()
+        found = list(
+            self._client.search_runs([self._store.experiment_id], contents.identity.search)
+        )
+        current = next((run for run in found if run.data.tags.get(DIGEST) == digest), None)
+        run_id = current.info.run_id if current else self._create(contents, digest, found)
+        if contents.weights:
+            set_alias(self._store, run_id, contents.weights)
+        for old in found:
+            if old.info.run_id != run_id:
+                delete_models(self._store, old.info.run_id)
+                self._client.delete_run(old.info.run_id)
+        return current is None
+
+    def _create(self, contents: RunContents, digest: str, replaced: list[Run]) -> str:
+        """Write a new run. The digest comes last: a run without one is replaced next time."""
+        from mlflow.entities import Param, RunTag
+
+        client, now_ms = self._client, time.time_ns() // 1_000_000
+        started_ms, ended_ms = contents.started_ms or now_ms, contents.ended_ms or now_ms
+        run_id: str = client.create_run(
+            self._store.experiment_id,
+            started_ms,
+            tags=contents.identity.tags(),
+            run_name=contents.identity.run,
+        ).info.run_id
+        client.log_batch(
+            run_id,
+            params=[Param(key, text) for key, text in contents.params.items()],
+            tags=[RunTag(key, text) for key, text in contents.tags.items()],
+        )
+        weights, model_id = contents.weights, None
+        if weights:
+            model_id = create_model(self._store, run_id, self._root, weights, contents.params)
+        metrics = [*_metrics(contents, ended_ms, model_id), *self._system_metrics(replaced)]
+        for start in range(0, len(metrics), _METRICS_IN_A_BATCH):
+            client.log_batch(run_id, metrics=metrics[start : start + _METRICS_IN_A_BATCH])
+        if contents.datasets:
+            client.log_inputs(run_id, datasets=contents.datasets)
+        for path, text in contents.files.items():
+            client.log_text(run_id, text, path)
+        client.set_terminated(run_id, "FINISHED", ended_ms)
+        client.set_tag(run_id, DIGEST, digest)
+        return run_id
+
+    def _system_metrics(self, replaced: list[Run]) -> Iterator[Metric]:
+        """What MLflow itself measured while the run trained; no file has it."""
+        for run in replaced:
+            for name in run.data.metrics:
+                if name.startswith("system/"):
+                    yield from self._client.get_metric_history(run.info.run_id, name)
+
+    def describe_experiment(self, scale: str) -> None:
+        """Set the experiment's description, unless it is the same."""
+        experiment_id = self._store.experiment_id
+        text = description(scale, experiment_id)
+        if self._client.get_experiment(experiment_id).tags.get(_NOTE) != text:
+            self._client.set_experiment_tag(experiment_id, _NOTE, text)
+
+
+def _metrics(contents: RunContents, time_ms: int, model_id: str | None) -> Iterator[Metric]:
+    """All points of a run; those that its weights got on test sets are also their model's."""
+    from mlflow.entities import Metric
+
+    for (name, step), value in contents.curve.items():
+        yield Metric(name, value, time_ms, step)
+    for name, value in contents.metrics.items():
+        dataset = contents.weights.measured(name) if contents.weights else None
+        if dataset or name == "work/parameters":
+            yield Metric(name, value, time_ms, 0, model_id, *(dataset or (None, None)))
+        else:
+            yield Metric(name, value, time_ms, 0)

@@ -22,16 +22,13 @@ def evidence(
     text = SimpleNamespace(target=target, dev="multi30k-val", tests={"test": corpus})
     test_set = TestSet(corpora={corpus: Part(pairs=pairs)}, pairs=pairs, sha256={})
     held = Score(value=40.5, low=39.0, high=42.0, signature="s", source="en-de.tiny.json:test.x")
+    tasks = {"en-de": SimpleNamespace(text=text, kind="translation")}
+    runs = {
+        f"en-de.{name}": SimpleNamespace(task="en-de", model=name.partition("-")[0], seed=seed)
+        for name, seed in (("tiny", 1), ("big", 1), ("tiny-s2", 2), ("tiny-again", 1))
+    }
     return SimpleNamespace(
-        config=SimpleNamespace(
-            tasks={"en-de": SimpleNamespace(text=text)},
-            runs={
-                f"en-de.{name}": SimpleNamespace(
-                    task="en-de", model=name.partition("-")[0], seed=seed
-                )
-                for name, seed in (("tiny", 1), ("big", 1), ("tiny-s2", 2), ("tiny-again", 1))
-            },
-        ),
+        config=SimpleNamespace(tasks=tasks, runs=runs, task=tasks.get, run=runs.get),
         scores={
             "en-de.tiny": {"test": SplitScores(test_set=test_set, scores={score: held})},
             "en-de.big": None,

@@ -24,7 +24,7 @@ def held() -> Any:
 def evidence(variations: Any, looks: int | None = None) -> Any:
     """Of a project without a task that others have published figures for."""
     config = SimpleNamespace(tasks={}, runs={}, variations=SimpleNamespace(looks=looks))
-    return SimpleNamespace(variations=variations, config=config)
+    return SimpleNamespace(variations=variations, config=config, scores={})
 
 
 def made(variations: Any) -> dict[str, list[str]]:
@@ -62,7 +62,7 @@ def test_where_none_was_run_one_line_says_so(held: Any) -> None:
     for variations in (None, replace(held, findings=none)):
         assert made(variations) == {"All 14 statements": ["–", "", "not run at this scale"]}
         records = section(evidence(variations)).records
-        assert [line["finding"] for line in records] == list(STATEMENTS)
+        assert list(records["finding"]) == list(STATEMENTS)
 
 
 def test_more_than_one_look_is_told(held: Any) -> None:
@@ -73,7 +73,5 @@ def test_more_than_one_look_is_told(held: Any) -> None:
 
 def test_lines_of_csv_are_the_tables(held: Any) -> None:
     records = section(evidence(held)).records
-    assert [line["finding"] for line in records] == list(STATEMENTS)
-    assert (records[0]["effect"], records[0]["p"], records[0]["verdict"]) == (
-        "-0.5", "1.0", "undecided",
-    )  # fmt: skip
+    assert list(records["finding"]) == list(STATEMENTS)
+    assert records[["effect", "p", "verdict"]].values[0].tolist() == [-0.5, 1.0, "undecided"]

@@ -6,14 +6,23 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
-from aiayn import config
 from aiayn.errors import DataError
-from aiayn.report.evidence import leading_runs
-from aiayn.report.page.examples import TaskExamples, TranslatedSet, choose_examples, read_test_sets
+from aiayn.report.evidence import gather
+from aiayn.report.page.examples import (
+    TaskExamples,
+    TranslatedSet,
+    Words,
+    choose_examples,
+    examples,
+    word_differences,
+)
 from aiayn.results.text import RAW
 
 Project = Callable[..., Path]
+SENTENCES = st.lists(st.sampled_from(["a", "b", "c", "<b>"]), max_size=8).map(" ".join)
 
 
 @pytest.fixture
@@ -26,9 +35,7 @@ def folder(
 
 
 def read(folder: Path) -> list[TaskExamples]:
-    params = config.load(folder / "params.yaml")
-    sets = read_test_sets(params, folder)
-    return [choose_examples(test_set, leading_runs(params, test_set.task)) for test_set in sets]
+    return list(examples(gather(folder)))
 
 
 def test_lines_stay_together_and_are_spread_over_the_set(folder: Path) -> None:
@@ -46,7 +53,7 @@ def test_lines_stay_together_and_are_spread_over_the_set(folder: Path) -> None:
     assert all(not example.leading for example in french.groups["Evenly spaced lines"])
 
 
-def examples(references: list[str], **hypotheses: list[str]) -> TaskExamples:
+def chosen(references: list[str], **hypotheses: list[str]) -> TaskExamples:
     count = len(references)
     test_set = TranslatedSet("t", "en", "de", "c", RAW, ["source"] * count, references, hypotheses)
     return choose_examples(test_set, list(hypotheses)[:2])
@@ -57,7 +64,7 @@ def test_worst_and_best_are_those_of_the_first_run_by_chrf() -> None:
     good = list(references)
     good[3], good[7] = "zzzz qqqq", "the words of"
     references[5] = good[5] = "the longest of all of the sentences that are here"
-    found = examples(references, good=good, bad=["x"] * 10).groups
+    found = chosen(references, good=good, bad=["x"] * 10).groups
     assert [example.number for example in found["Worst of good"]][:2] == [4, 8]
     best = found["Best of good, the longest first"]
     assert best[0].number == 6
@@ -67,7 +74,7 @@ def test_worst_and_best_are_those_of_the_first_run_by_chrf() -> None:
 
 def test_equal_outputs_share_an_entry_and_variations_stand_apart() -> None:
     runs = {"a": ["x y"], "b": ["x y"], "c": ["x z"], "d": ["x z"], "e": ["x y"]}
-    ((example,), *_) = examples(["x y"], **runs).groups.values()
+    ((example,), *_) = chosen(["x y"], **runs).groups.values()
     assert [item.runs for item in example.leading] == [("a", "b")]
     assert [item.runs for item in example.variations] == [("c", "d"), ("e",)]
 
@@ -89,7 +96,7 @@ def test_a_small_set_is_shown_whole(folder: Path) -> None:
 def test_unequal_line_counts_are_one_clear_line(folder: Path) -> None:
     (folder / "outputs/en-de.big/test.hypotheses").write_text("one line\n", encoding="utf-8")
     with pytest.raises(
-        DataError, match=r"test\.source has 40 lines and .*en-de\.big has 1\."
+        DataError, match=r"test\.source has 40 lines and .*en-de\.big/test\.hypotheses has 1\."
     ) as caught:
         read(folder)
     assert "\n" not in str(caught.value)
@@ -123,3 +130,24 @@ def test_trees_are_no_examples(folder: Path) -> None:
     }
     path.write_text(yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper))
     assert [found.test_set.task for found in read(folder)] == ["en-de"]
+
+
+@given(SENTENCES, SENTENCES)
+def test_both_sentences_can_be_read_off_their_differences(reference: str, hypothesis: str) -> None:
+    found = list(word_differences(reference, hypothesis))
+    for sentence, foreign in ((hypothesis, "missing"), (reference, "added")):
+        assert " ".join(words.text for words in found if words.mark != foreign) == sentence
+
+
+@given(SENTENCES)
+def test_a_sentence_does_not_differ_from_itself(sentence: str) -> None:
+    assert all(words.mark == "same" for words in word_differences(sentence, sentence))
+
+
+def test_a_changed_word_is_missing_and_then_added() -> None:
+    assert list(word_differences("der rote Hund schläft", "der große Hund schläft")) == [
+        Words("der", "same"),
+        Words("rote", "missing"),
+        Words("große", "added"),
+        Words("Hund schläft", "same"),
+    ]

@@ -21,7 +21,7 @@ def section() -> Section:
     entry = Entry(what="w", paper="65", ours=FOUND, verdict=Verdict.DIFFERS)
     unjudged = Entry(what="w", paper="65", ours=None, verdict=Verdict.NOT_RUN)
     return Section(
-        key="k", title="T", subtitle="s", lead="l", tables=(table,), records=(),
+        key="k", title="T", subtitle="s", lead="l", tables=(table,),
         entries=(entry, unjudged),
     )  # fmt: skip
 
@@ -36,6 +36,6 @@ def test_measured_files_are_accounted_for_with_their_stage(tmp_path: Path) -> No
     (tmp_path / "profiles").mkdir()
     (tmp_path / "profiles/layers.json").write_bytes(b"{}")
     layers, models = measurements(tmp_path, [section()], RUNS)
-    assert (layers.file, layers.command) == ("layers.json", "dvc repro profile_layers")
+    assert (layers.file, layers.stage) == ("layers.json", "profile_layers")
     assert layers.sha256 == hashlib.sha256(b"{}").hexdigest()
     assert (models.file, models.sha256) == ("models.json", "not there")

@@ -11,7 +11,7 @@ from aiayn.commands.publication.reproduction import Reproduction, interval
 from aiayn.config import PARAMS
 from aiayn.files import write_atomically
 from aiayn.paper.findings import STATEMENTS, Statement
-from aiayn.report.findings.statements import NOT_RUN, claim_text, effect_text
+from aiayn.report.findings.statements import NOT_TESTED, claim_text, effect_text
 from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, markdown
 from aiayn.results import places
 
@@ -72,7 +72,7 @@ def statements(reproductions: Sequence[Reproduction]) -> Table:
     }
     for found in reproductions:
         findings = found.results.findings
-        tested = findings[findings["verdict"] != NOT_RUN.verdict]
+        tested = findings[findings["verdict"] != NOT_TESTED.verdict]
         by_key = {row["finding"]: row for _, row in tested.iterrows()}
         if by_key:
             columns[found.name] = [

@@ -1,1 +1,1 @@
-"""What the same graph does beyond the paper: a module a use, each with its tables and figures."""
+"""What the same graph does beyond the paper: a module for each use, with its tables and figures."""

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
 
 from aiayn.config import Text
 from aiayn.paper.corpora import EvaluationSet
 from aiayn.paper.others import PUBLISHED, Published
 from aiayn.report.evidence import Evidence
-from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, signed
-from aiayn.results.scores import Score
+from aiayn.report.parts.tables import (
+    EMPTY,
+    Cell,
+    RowValues,
+    Table,
+    numbers,
+    row,
+    signed,
+    table,
+    text,
+)
+from aiayn.results.frames import over_seeds, scores_frame
 
 NOTE = (
     "The same sentences and the same measure, not the same recipe. The interval is that of the "
@@ -26,42 +38,38 @@ MEASURES = {
 
 def published(evidence: Evidence) -> Iterator[Table]:
     """One table, of the figures on sentences that a task here has; none where no task has any."""
-    rows = [row for figure in PUBLISHED for row in _rows(figure, evidence)]
+    scores = scores_frame(evidence.config, evidence.scores)
+    rows = [line for figure in PUBLISHED for line in _rows(figure, evidence, scores)]
     if rows:
-        yield Table(
+        yield table(
             "Published on the same sentences",
-            ("System", "Published", "Ours", "Difference", "Run"),
-            "lllrl",
-            tuple(rows),
-            (("", NOTE),),
+            text("System", "Published", "Ours") + numbers("Difference") + text("Run"),
+            rows,
+            (NOTE,),
             key="published",
         )
 
 
-def _rows(figure: Published, evidence: Evidence) -> Iterator[Row]:
-    """A line for each run that was scored so and for each mean, or one that says that none was."""
-    config, is_asked, is_scored = evidence.config, False, False
-    for name, task in config.tasks.items():
-        split = _split(task.text, figure.sentences)
-        if split is None or task.text.target != figure.target:
-            continue
-        is_asked = True
-        seeds: dict[str, dict[int, float]] = {}  # of two runs that do the same, the first
-        for run, described in config.runs.items():
-            if described.task != name:
-                continue
-            scored = (evidence.scores[run] or {}).get(split)
-            ours = scored.scores.get(figure.score) if scored else None
-            if scored and ours and scored.test_set.pairs == figure.sentences.pairs:
-                is_scored = True
-                seeds.setdefault(described.model, {}).setdefault(described.seed, ours.value)
-                yield _row(figure, run, _score(ours, run), ours.value)
-        for model, by_seed in seeds.items():
-            if len(by_seed) > 1:
-                values = list(by_seed.values())
-                of = f"{name}.{model}, {len(values)} seeds"
-                yield _row(figure, of, _over_seeds(values), statistics.mean(values))
-    if is_asked and not is_scored:
+def _rows(figure: Published, evidence: Evidence, scores: pd.DataFrame) -> Iterator[RowValues]:
+    """A row for each run with the same score and for each mean over seeds, or one that says that
+    there is none."""
+    tasks = {
+        name: split
+        for name, task in evidence.config.tasks.items()
+        if task.text.target == figure.target
+        and (split := _split(task.text, figure.sentences)) is not None
+    }
+    comparable = scores[
+        (scores["metric"] == figure.score) & (scores["pairs"] == figure.sentences.pairs)
+    ]
+    for task, split in tasks.items():
+        ours = comparable[(comparable["task"] == task) & (comparable["split"] == split)]
+        for score in ours.to_dict("records"):
+            yield _row(figure, score["run"], _score(score), score["value"])
+        for mean in over_seeds(ours).query("n > 1").to_dict("records"):
+            cell = Cell(f"{mean['mean']:.2f}", detail=f"± {mean['sd']:.2f}")
+            yield _row(figure, f"{task}.{mean['model']}, {mean['n']} seeds", cell, mean["mean"])
+    if tasks and comparable[comparable["task"].isin(list(tasks))].empty:
         yield _row(figure, "", Cell(EMPTY, detail="not run at this scale", tone="quiet"), None)
 
 
@@ -73,25 +81,22 @@ def _split(text: Text, sentences: EvaluationSet) -> str | None:
     return None
 
 
-def _score(score: Score, run: str) -> Cell:
-    bounds = "" if score.low is None else f"{score.low:.2f} to {score.high:.2f}"
-    names = ("value", "low", "high")[: 3 if bounds else 1]
-    sources = tuple(f"{score.source}.{name}" for name in names)
-    return Cell(f"{score.value:.2f}", detail=bounds, sources=sources, run=run)
+def _score(score: Mapping[Any, Any]) -> Cell:
+    names = ["value"]
+    bounds = ""
+    if pd.notna(score["low"]):
+        names += ["low", "high"]
+        bounds = f"{score['low']:.2f} to {score['high']:.2f}"
+    sources = tuple(f"{score['source']}.{name}" for name in names)
+    return Cell(f"{score['value']:.2f}", detail=bounds, sources=sources, run=score["run"])
 
 
-def _over_seeds(values: Sequence[float]) -> Cell:
-    return Cell(f"{statistics.mean(values):.2f}", detail=f"± {statistics.stdev(values):.2f}")
-
-
-def _row(figure: Published, of: str, ours: Cell, value: float | None) -> Row:
-    return Row(
-        (
-            Cell(figure.system, detail=figure.source),
-            Cell(figure.value.text, detail=MEASURES[figure.score]),
-            ours,
-            Cell("" if value is None else signed(value - figure.value.value)),
-            Cell(of),
-        ),
-        "ours",
+def _row(figure: Published, run: str, ours: Cell, value: float | None) -> RowValues:
+    return row(
+        Cell(figure.system, detail=figure.source),
+        Cell(figure.value.text, detail=MEASURES[figure.score]),
+        ours,
+        "" if value is None else signed(value - figure.value.value),
+        run,
+        tone="ours",
     )

@@ -3,12 +3,26 @@ the same sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pandas as pd
+
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings.published import published
 from aiayn.report.parts.looks import looks_note
 from aiayn.report.parts.section import Section
-from aiayn.report.parts.tables import EMPTY, MINUS, Cell, Row, Table
+from aiayn.report.parts.tables import (
+    MINUS,
+    NOTHING,
+    Cell,
+    RowValues,
+    numbers,
+    row,
+    table,
+    text,
+)
 from aiayn.results.comparison import Comparison, Finding
 
 LEAD = (
@@ -26,33 +40,36 @@ NOTE = (
     "identical”. Does not hold: p < 0.05 the other way. Undecided: within the noise "
     "(docs/decisions/significance.md)."
 )
-NOT_RUN = Finding(verdict="not run at this scale")
+NOT_TESTED = Finding(verdict="not run at this scale")
 NAMES = {"bleu": "BLEU", "perplexity": "perplexity"}
 FORMS = {"bleu": "{:+.2f}", "perplexity": "×{:.2f}"}
 TONES = {"holds": "reproduced", "does not hold": "differs"}
 
 
 def section(evidence: Evidence) -> Section:
-    """A line for each statement, tested or not; one for all of them where none was."""
-    found = evidence.variations
-    held = {key: found.findings.get(key, NOT_RUN) if found else NOT_RUN for key in STATEMENTS}
-    is_run = any(finding.verdict != NOT_RUN.verdict for finding in held.values())
-    rows = tuple(_row(STATEMENTS[key], finding, found) for key, finding in held.items())
-    table = Table(
-        "The paper's findings",
-        ("Statement", "Claimed", "Effect", "p", "Here"),
-        "lllrl",
-        rows if is_run else (_none_is_run(),),
-        (("", NOTE), *(("", note) for note in looks_note(evidence.config))) if is_run else (),
-        key="findings",
-    )
+    """A row for each statement, tested or not; one for all of them where none was."""
+    compared = evidence.variations
+    findings = dict.fromkeys(STATEMENTS, NOT_TESTED)
+    if compared:
+        findings |= {key: found for key, found in compared.findings.items() if key in STATEMENTS}
+    is_tested = any(finding.verdict != NOT_TESTED.verdict for finding in findings.values())
+    tested = (_row(STATEMENTS[key], finding, compared) for key, finding in findings.items())
     return Section(
         key="findings",
         title="Findings",
         subtitle="what the paper says, tested here",
         lead=LEAD,
-        tables=(table, *published(evidence)),
-        records=[_record(key, STATEMENTS[key], finding) for key, finding in held.items()],
+        tables=(
+            table(
+                "The paper's findings",
+                text("Statement", "Claimed", "Effect") + numbers("p", form=".4f") + text("Here"),
+                tested if is_tested else (_row_of_none(),),
+                (NOTE, *looks_note(evidence.config)) if is_tested else (),
+                key="findings",
+            ),
+            *published(evidence),
+        ),
+        records=_records(findings),
     )
 
 
@@ -66,37 +83,34 @@ def effect_text(statement: Statement, number: float) -> str:
     return FORMS[statement.measure].format(number).replace("-", MINUS)
 
 
-def _row(statement: Statement, finding: Finding, found: Comparison | None) -> Row:
-    effect = finding.effect
-    run = _run(statement, found) if found else ""
-    measured, p_value = Cell(EMPTY, tone="quiet"), Cell("")
-    if effect:
+def _row(statement: Statement, finding: Finding, compared: Comparison | None) -> RowValues:
+    effect, measured, p_value = finding.effect, NOTHING, Cell("")
+    if effect and compared:
+        run = _run(statement, compared)
         value, low, high = (
             effect_text(statement, number) for number in (effect.value, effect.low, effect.high)
         )
-        places = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-        measured = Cell(value, detail=f"{low} to {high}", sources=places, run=run)
+        sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
+        measured = Cell(value, detail=f"{low} to {high}", sources=sources, run=run)
         p_value = Cell(f"{effect.corrected:.4f}", sources=(f"{effect.source}.corrected",), run=run)
-    elif finding.verdict == "undecided" and found:
-        why = found.hindrance_of_ways if statement.over == "ways" else found.hindrance
-        measured = Cell(EMPTY, detail=why, tone="quiet")
-    return Row(
-        (
-            Cell(statement.text, detail=statement.section),
-            Cell(claim_text(statement)),
-            measured,
-            p_value,
-            Cell(finding.verdict, tone=TONES.get(finding.verdict, "quiet")),
-        ),
-        "ours",
+    elif finding.verdict == "undecided" and compared:
+        of_decoding = statement.over == "ways"
+        why = compared.hindrance_of_ways if of_decoding else compared.hindrance
+        measured = replace(NOTHING, detail=why)
+    return row(
+        Cell(statement.text, detail=statement.section),
+        claim_text(statement),
+        measured,
+        p_value,
+        Cell(finding.verdict, tone=TONES.get(finding.verdict, "quiet")),
+        tone="ours",
     )
 
 
-def _none_is_run() -> Row:
+def _row_of_none() -> RowValues:
     why = "this scale trains none of the models that they compare"
-    verdict = Cell(NOT_RUN.verdict, tone="quiet")
-    all_of_them = Cell(f"All {len(STATEMENTS)} statements", detail=why)
-    return Row((all_of_them, Cell(""), Cell(EMPTY, tone="quiet"), Cell(""), verdict), "ours")
+    statements = Cell(f"All {len(STATEMENTS)} statements", detail=why)
+    return row(statements, "", NOTHING, "", Cell(NOT_TESTED.verdict, tone="quiet"), tone="ours")
 
 
 def _run(statement: Statement, found: Comparison) -> str:
@@ -104,20 +118,20 @@ def _run(statement: Statement, found: Comparison) -> str:
     return next(iter(found.ways), "") if statement.over == "ways" else found.models[found.base].run
 
 
-def _record(key: str, statement: Statement, finding: Finding) -> dict[str, str]:
-    effect = finding.effect
-    numbers = {
-        "effect": effect and effect.value,
-        "low": effect and effect.low,
-        "high": effect and effect.high,
-        "p": effect and effect.corrected,
-    }
-    return {
-        "finding": key,
-        "statement": statement.text,
-        "section": statement.section,
-        "measure": statement.measure,
-        "claim": statement.claim,
-        **{name: "" if number is None else f"{number}" for name, number in numbers.items()},
-        "verdict": finding.verdict,
-    }
+def _records(findings: Mapping[str, Finding]) -> pd.DataFrame:
+    """A line of the CSV for each statement."""
+    return pd.DataFrame(
+        {
+            "finding": key,
+            "statement": STATEMENTS[key].text,
+            "section": STATEMENTS[key].section,
+            "measure": STATEMENTS[key].measure,
+            "claim": STATEMENTS[key].claim,
+            "effect": finding.effect and finding.effect.value,
+            "low": finding.effect and finding.effect.low,
+            "high": finding.effect and finding.effect.high,
+            "p": finding.effect and finding.effect.corrected,
+            "verdict": finding.verdict,
+        }
+        for key, finding in findings.items()
+    )

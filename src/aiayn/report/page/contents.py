@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from aiayn.errors import ConfigError
-from aiayn.report.beyond import beyond
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings import statements
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import csv_text, latex, markdown
 from aiayn.report.sections import (
+    beyond_paper,
     by_length,
     costs,
     learning_curves,
@@ -35,7 +35,7 @@ SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
     "training": learning_curves.section,
     "model": model_figures.section,
     "length": by_length.section,
-    "beyond": beyond.section,
+    "beyond": beyond_paper.section,
     "why_not": why_not.section,
 }
 
@@ -58,5 +58,5 @@ def files(section: Section) -> dict[str, str]:
         }
     for figure in section.figures:
         texts[f"figures/{figure.name}.svg"] = figure.svg
-        texts[f"figures/{figure.name}.csv"] = figure.data.to_csv(index=False, lineterminator="\n")
+        texts[f"figures/{figure.name}.csv"] = csv_text(figure.data)
     return texts

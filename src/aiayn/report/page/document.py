@@ -1,81 +1,59 @@
-"""The page and its companion of circumstances: templates filled, everything from data escaped."""
+"""The page and the page of run metadata: templates filled, everything from data escaped."""
 
 from __future__ import annotations
 
+import hashlib
+import platform
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from aiayn.report.evidence import Evidence, leading_runs
-from aiayn.report.page.companion import Circumstances
-from aiayn.report.page.examples import TaskExamples, choose_examples, read_test_sets
-from aiayn.report.page.provenance import (
-    Measurement,
-    Provenance,
-    anchor,
-    measurements,
-    provenance,
-)
+from aiayn.report.evidence import Evidence
+from aiayn.report.page.examples import examples
+from aiayn.report.page.provenance import anchor, measurements, provenance
 from aiayn.report.page.scoreboard import answer, aside, headline, tally, words
 from aiayn.report.parts.drawing import INK, PAPER
 from aiayn.report.parts.section import Section
+from aiayn.report.parts.training_cost import estimates
+from aiayn.report.table_1.layer_figures import wall_time
+from aiayn.results import host, places
+from aiayn.results.circumstances import facts, read_decode, read_profile, read_train
+from aiayn.results.json_files import if_there
 
 TEMPLATES = Path(__file__).with_name("templates")
-WIDE_POINTS = 500  # wider figures do not stand side by side
+WIDE_POINTS = 500  # wider figures take the whole width of the page
 
 
-@dataclass(frozen=True, kw_only=True)
-class Page:
-    """All that reports/index.html shows; the same content gives the same bytes."""
-
-    scale: str
-    source: str
-    sections: tuple[Section, ...]
-    provenance: tuple[Provenance, ...]
-    measurements: tuple[Measurement, ...]
-    examples: tuple[TaskExamples, ...]
-
-
-def make_page(evidence: Evidence, sections: Iterable[Section]) -> Page:
-    """The given sections, and what stands around them."""
-    held = tuple(sections)
-    return Page(
-        scale=evidence.config.scale,
-        source=evidence.paper.source,
-        sections=held,
-        measurements=tuple(measurements(evidence.root, held, evidence.config.runs)),
-        provenance=tuple(provenance(evidence)),
-        examples=tuple(
-            choose_examples(test_set, leading_runs(evidence.config, test_set.task))
-            for test_set in read_test_sets(evidence.config, evidence.root)
-        ),
-    )
-
-
-def index_html(page: Page) -> str:
-    """The page as one self-contained document."""
-    runs = {item.run for item in page.provenance}
-    entries = [entry for section in page.sections for entry in section.entries]
+def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
+    """The page as one self-contained document; the same content gives the same bytes."""
+    runs = evidence.config.runs
+    entries = [entry for section in sections for entry in section.entries]
+    accounts = list(provenance(evidence))
     return render(
         "index.html",
-        page=page,
-        answer=answer(entries, page.scale),
+        scale=evidence.config.scale,
+        source=evidence.paper.source,
+        sections=sections,
+        answer=answer(entries, evidence.config.scale),
         aside=aside(entries),
         headline=headline(entries),
         tally=tally,
         words=words,
-        entries=entries,
         anchor=lambda cell: anchor(cell, runs),
         inline=inline,
-        scored=[item for item in page.provenance if item.splits],
-        training_corpora=_distinct(item.training_corpora for item in page.provenance),
+        examples=list(examples(evidence)),
+        provenance=accounts,
+        measurements=list(measurements(evidence.root, sections, runs)),
+        scored=[item for item in accounts if item.splits],
+        training_corpora=_distinct(item.training_corpora for item in accounts),
         test_corpora=_distinct(
             scored.test_set.corpora
-            for item in page.provenance
+            for item in accounts
             for split, scored in item.splits.items()
-            if split != "dev"
+            if split != places.DEV
         ),
     )
 
@@ -85,9 +63,54 @@ def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(name for group in groups for name in group))
 
 
-def circumstances_html(held: Circumstances) -> str:
-    """The page's companion, as one self-contained document."""
-    return render("circumstances.html", held=held, inline=inline)
+def metadata_html(evidence: Evidence) -> str:
+    """The page of what may differ between two identical runs: when, where, how fast, and from which
+    code; no result reads it.
+
+    Raises:
+        DataError: a file is there but is not what it should be.
+    """
+    root, runs = evidence.root, evidence.config.runs
+    trained = {run: if_there(read_train, root / places.train_circumstances(run)) for run in runs}
+    decoded = {run: if_there(read_decode, root / places.decode_circumstances(run)) for run in runs}
+    layers = if_there(read_profile, root / places.LAYERS_CIRCUMSTANCES)
+    return render(
+        "circumstances.html",
+        scale=evidence.config.scale,
+        rendering=rendering_facts(root),
+        estimates=estimates(evidence.paper, trained),
+        wall_time=wall_time(layers) if layers else None,
+        runs={
+            run: {
+                stage: facts(found) if found else {}
+                for stage, found in (("train", trained[run]), ("decode", decoded[run]))
+            }
+            for run in runs
+        },
+        inline=inline,
+    )
+
+
+def rendering_facts(root: Path) -> Mapping[str, str]:
+    """Facts about the report that is being written, by name."""
+    lock = root / places.LOCK
+    lock_sha256 = hashlib.sha256(lock.read_bytes()).hexdigest() if lock.exists() else "not there"
+    return {
+        "rendered": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _commit(root),
+        "dvc.lock before this stage, sha256": lock_sha256,
+        "machine": f"{socket.gethostname()}, {platform.machine()}, {platform.system()}",
+        "python": platform.python_version(),
+    }
+
+
+def _commit(root: Path) -> str:
+    """The commit of `root`, and whether tracked files differ from it."""
+    described = host.commit(root)
+    if described == host.UNKNOWN_COMMIT:
+        return "unknown: not a git repository"
+    name, _, dirty = described.partition("-")
+    return f"{name} ({'with uncommitted changes' if dirty else 'clean'})"
 
 
 def inline(svg: str) -> str:

@@ -1,44 +1,21 @@
 """Sentences of each translation task's test set with what every run made of them.
 
-Trees are no text to read side by side: table 4 draws some (report/table_4/parse_trees.py).
+Trees cannot be read as text: table 4 draws some (report/table_4/parse_trees.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from difflib import SequenceMatcher
+from typing import Literal, NamedTuple
 
-from aiayn.config import Config
-from aiayn.errors import DataError
-from aiayn.report.evidence import runs_of
-from aiayn.report.page.word_differences import Words, differences
+from aiayn.report.evidence import Evidence, leading_runs, runs_of
 from aiayn.results import places
-from aiayn.results.text import RAW, read_lines
+from aiayn.results.text import RAW, read_parallel
 
 SENTENCES = 4  # evenly spaced ones
 EXTREMES = 3  # worst, and as many best
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """What one or more runs made of a sentence, compared with the reference; chrF in percent."""
-
-    runs: tuple[str, ...]
-    words: tuple[Words, ...]
-    is_reference: bool
-    chrf: float
-
-
-@dataclass(frozen=True)
-class Example:
-    """Line `number` (from 1) of the test set; equal hypotheses share an entry."""
-
-    number: int
-    source: str
-    reference: str
-    leading: tuple[Hypothesis, ...]
-    variations: tuple[Hypothesis, ...]
 
 
 @dataclass(frozen=True)
@@ -55,50 +32,74 @@ class TranslatedSet:
     hypotheses: Mapping[str, Sequence[str]]
 
 
+class Words(NamedTuple):
+    """Neighbouring words, separated by spaces, of which the reference and a hypothesis both have
+    the same, or which were added to it, or are missing from it."""
+
+    text: str
+    mark: Literal["same", "added", "missing"]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What one or more runs made of a sentence, compared with the reference; chrF in percent."""
+
+    runs: tuple[str, ...]
+    words: tuple[Words, ...]
+    is_reference: bool
+    chrf: float
+
+
+@dataclass(frozen=True)
+class Example:
+    """Line `number` (from 1) of the test set, with the hypotheses of the leading and of other runs;
+    equal hypotheses are one."""
+
+    number: int
+    source: str
+    reference: str
+    leading: tuple[Hypothesis, ...]
+    variations: tuple[Hypothesis, ...]
+
+
 @dataclass(frozen=True)
 class TaskExamples:
-    """Examples under headings; `judge` is the run by whose chrF worst and best were chosen."""
+    """Examples of a test set under headings."""
 
     test_set: TranslatedSet
-    judge: str
     groups: Mapping[str, tuple[Example, ...]]
 
 
-def read_test_sets(config: Config, root: Path) -> Iterator[TranslatedSet]:
+def examples(evidence: Evidence) -> Iterator[TaskExamples]:
+    """Of every translation task whose test set is there; see `read_test_sets`."""
+    for test_set in read_test_sets(evidence):
+        yield choose_examples(test_set, leading_runs(evidence.config, test_set.task))
+
+
+def read_test_sets(evidence: Evidence) -> Iterator[TranslatedSet]:
     """Of every translation task with a test set in data/text; runs without outputs are left out.
 
     Raises:
         DataError: a file is empty or not UTF-8, or has not as many lines as the source.
     """
+    config = evidence.config
     for name, task in config.tasks.items():
-        if task.kind != "translation":
+        folder = evidence.root / places.text(name)
+        source, target = (places.lines(folder, places.TEST, side) for side in places.SIDES)
+        if task.kind != "translation" or not (source.exists() and target.exists()):
             continue
-        path, target = (
-            places.lines(root / places.text(name), places.TEST, side) for side in places.SIDES
-        )
-        if not (path.exists() and target.exists()):
-            continue
-        source, reference = read_lines(path), read_lines(target)
-        files = {
-            run: places.hypotheses(root / places.outputs(run), places.TEST)
-            for run in runs_of(config, name)
-        }
-        outputs = {run: read_lines(file) for run, file in files.items() if file.exists()}
-        for side, lines in {"reference": reference, **outputs}.items():
-            if len(lines) != len(source):
-                raise DataError(
-                    f"{path} has {len(source)} lines and the {side} has {len(lines)}. "
-                    f"Make both again: dvc repro."
-                )
+        outputs = {run: evidence.hypotheses(run, places.TEST) for run in runs_of(config, name)}
+        files = {run: path for run, path in outputs.items() if path}
+        sources, references, *hypotheses = read_parallel(source, target, *files.values())
         yield TranslatedSet(
             task=name,
             source_language=task.text.source,
             target_language=task.text.target,
-            corpus=task.text.tests["test"],
+            corpus=task.text.tests[places.TEST],
             form=task.text.form or RAW,
-            source=source,
-            reference=reference,
-            hypotheses=outputs,
+            source=sources,
+            reference=references,
+            hypotheses=dict(zip(files, hypotheses, strict=True)),
         )
 
 
@@ -108,31 +109,41 @@ def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> TaskExam
     Args:
         leading: runs that are shown in full; any others as variations.
     """
-    judge = next(iter(test_set.hypotheses), "")
-    groups = {"Evenly spaced lines": list(_spaced(len(test_set.source)))}
-    if judge:
-        lines = test_set.hypotheses[judge]
+    groups: dict[str, Iterable[int]] = {"Evenly spaced lines": _spaced(len(test_set.source))}
+    if test_set.hypotheses:
+        judge, lines = next(iter(test_set.hypotheses.items()))
         scores = [_chrf(h, r) for h, r in zip(lines, test_set.reference, strict=True)]
         order = sorted(range(len(scores)), key=scores.__getitem__)
-        # many sentences may be perfect: the longest tell most
+        # many sentences may be perfect: the longest say most
         best = sorted(order, key=lambda n: (-scores[n], -len(test_set.reference[n]), n))
         groups[f"Worst of {judge}"] = order[:EXTREMES]
         groups[f"Best of {judge}, the longest first"] = best[:EXTREMES]
-    return TaskExamples(
-        test_set,
-        judge,
-        {
-            title: tuple(_example(test_set, number, leading) for number in numbers)
-            for title, numbers in groups.items()
-        },
-    )
+    chosen = {
+        title: tuple(_example(test_set, number, leading) for number in numbers)
+        for title, numbers in groups.items()
+    }
+    return TaskExamples(test_set, chosen)
+
+
+def word_differences(reference: str, hypothesis: str) -> Iterator[Words]:
+    """What leads from the reference to the hypothesis, missing words before added ones."""
+    expected, words = reference.split(), hypothesis.split()
+    matcher = SequenceMatcher(None, expected, words, autojunk=False)
+    for kind, r_begin, r_end, h_begin, h_end in matcher.get_opcodes():
+        if kind == "equal":
+            yield Words(" ".join(words[h_begin:h_end]), "same")
+            continue
+        if r_begin < r_end:
+            yield Words(" ".join(expected[r_begin:r_end]), "missing")
+        if h_begin < h_end:
+            yield Words(" ".join(words[h_begin:h_end]), "added")
 
 
 def _example(test_set: TranslatedSet, number: int, leading: Sequence[str]) -> Example:
     reference = test_set.reference[number]
-    said = {run: lines[number] for run, lines in test_set.hypotheses.items()}
-    in_full = {run: text for run, text in said.items() if run in leading}
-    variations = {run: text for run, text in said.items() if run not in leading}
+    outputs = {run: lines[number] for run, lines in test_set.hypotheses.items()}
+    in_full = {run: text for run, text in outputs.items() if run in leading}
+    variations = {run: text for run, text in outputs.items() if run not in leading}
     return Example(
         number=number + 1,
         source=test_set.source[number],
@@ -142,11 +153,13 @@ def _example(test_set: TranslatedSet, number: int, leading: Sequence[str]) -> Ex
     )
 
 
-def _hypotheses(said: Mapping[str, str], reference: str) -> Iterator[Hypothesis]:
-    for text in dict.fromkeys(said.values()):
-        runs = tuple(run for run, other in said.items() if other == text)
+def _hypotheses(outputs: Mapping[str, str], reference: str) -> Iterator[Hypothesis]:
+    for text in dict.fromkeys(outputs.values()):
         yield Hypothesis(
-            runs, differences(reference, text), text == reference, _chrf(text, reference)
+            runs=tuple(run for run, other in outputs.items() if other == text),
+            words=tuple(word_differences(reference, text)),
+            is_reference=text == reference,
+            chrf=_chrf(text, reference),
         )
 
 

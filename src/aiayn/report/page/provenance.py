@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
+from aiayn.config import Run
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell
@@ -20,37 +22,40 @@ from aiayn.results.text import Manifest
 class Provenance:
     """One run as the page accounts for it.
 
-    `model` and `recipe` are parameters by name; `departures` tell why table 2 does not judge the
-    run, if it has a cell there at all.
+    `model` and `recipe` are parameters by name; `departures` say why table 2 does not judge the
+    run, if it has a cell there at all; `outdated` as in Evidence.
     """
 
-    run: str
-    task: str
-    model_name: str
-    seed: int
+    name: str
+    run: Run
     model: Mapping[str, object]
     recipe: Mapping[str, object]
     training_corpora: tuple[str, ...]
     manifest: Manifest | None
     splits: Mapping[str, SplitScores]
     departures: tuple[str, ...]
-    command: str
+    outdated: Sequence[str]
+
+
+class Measurement(NamedTuple):
+    """A file of numbers that belong to no run: what a stage profile_NAME counted or measured."""
+
+    file: str
+    sha256: str
+    stage: str
 
 
 def provenance(evidence: Evidence) -> Iterator[Provenance]:
     """Of every run, in the order of params.yaml; a run without scores has no splits."""
-    config, scores = evidence.config, evidence.scores
+    config = evidence.config
     departures = {run: entry.reasons for run, entry in bleu_entries(evidence).items()}
-    for name, splits in scores.items():
-        run, model = config.run(name), config.model_of(name)
-        task = config.task(run.task)
+    for name, splits in evidence.scores.items():
+        run, task = config.run(name), config.task_of(name)
         search = task.decoding
         yield Provenance(
-            run=name,
-            task=run.task,
-            model_name=run.model,
-            seed=run.seed,
-            model=model.columns,
+            name=name,
+            run=run,
+            model=config.model_of(name).columns,
             recipe={
                 "batch_tokens": config.training.batch_tokens,
                 "warmup_steps": config.training.warmup_steps,
@@ -61,17 +66,8 @@ def provenance(evidence: Evidence) -> Iterator[Provenance]:
             manifest=evidence.manifests.get(run.task),
             splits=splits or {},
             departures=departures.get(name, ()),
-            command=f"dvc repro score@{name}",
+            outdated=evidence.outdated.get(name, ()),
         )
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """A file of numbers that belong to no run: what a stage profile_NAME counted or measured."""
-
-    file: str
-    sha256: str
-    command: str
 
 
 def measurements(
@@ -81,7 +77,7 @@ def measurements(
     for name in sorted({_file(c.sources[0]) for c in _cells(sections) if c.run not in runs}):
         path = root / places.PROFILES / name
         digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "not there"
-        yield Measurement(name, digest, f"dvc repro profile_{path.stem}")
+        yield Measurement(name, digest, f"profile_{path.stem}")
 
 
 def anchor(cell: Cell, runs: Container[str]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -56,7 +55,7 @@ class Section:
     title: str
     subtitle: str
     lead: str
-    tables: tuple[Table, ...]
-    records: pd.DataFrame | Sequence[Mapping[str, str]]
+    tables: tuple[Table, ...] = ()
+    records: pd.DataFrame = field(default_factory=pd.DataFrame)
     entries: tuple[Entry, ...] = ()
     figures: tuple[Figure, ...] = ()

@@ -247,7 +247,6 @@ def _latex_text(text: str) -> str:
     )
 
 
-def csv_text(records: pd.DataFrame | Sequence[Mapping[str, str]]) -> str:
-    """Records that share their keys, with a line of headings; what is missing is left empty."""
-    frame = records if isinstance(records, pd.DataFrame) else pd.DataFrame(records)
+def csv_text(frame: pd.DataFrame) -> str:
+    """The frame with a line of headings; what is missing is left empty."""
     return frame.to_csv(index=False, lineterminator="\n")

@@ -20,7 +20,7 @@ def section(evidence: Evidence) -> Section:
     """A figure for each translation task of which a leading run has outputs."""
     config = evidence.config
     figures = []
-    for test_set in read_test_sets(config, evidence.root):
+    for test_set in read_test_sets(evidence):
         runs = [run for run in leading_runs(config, test_set.task) if run in test_set.hypotheses]
         if runs:
             figures.append(bleu_by_length(test_set, runs))
@@ -31,8 +31,6 @@ def section(evidence: Evidence) -> Section:
         lead="Corpus BLEU of test sentences of like length: by sacreBLEU’s defaults, and over the "
         "words as they stand where lower-cased words were learned. Parts are about equally large, "
         "so that each BLEU is about equally sure.",
-        tables=(),
-        records=(),
         figures=tuple(figures),
     )
 

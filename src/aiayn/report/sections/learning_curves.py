@@ -30,8 +30,6 @@ def section(evidence: Evidence) -> Section:
         subtitle="loss, perplexity and learning rate by step",
         lead="Loss is that of the smoothed labels (section 5.4); perplexity is that of the plain "
         "ones, for each word piece of the development set.",
-        tables=(),
-        records=(),
         figures=tuple(training_curves(evidence.config, evidence.histories)),
     )
 

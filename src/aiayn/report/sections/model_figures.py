@@ -27,8 +27,6 @@ def section(evidence: Evidence) -> Section:
         title="How the model works",
         subtitle="the paper’s formulas and a trained model’s attention",
         lead="Every number in these figures was computed by the code that trains and translates.",
-        tables=(),
-        records=(),
         figures=(
             *(FIGURES[name](table) for name, table in tables.items() if table is not None),
             *attention_figures(places.attention(folder)),

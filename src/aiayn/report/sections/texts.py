@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
-from aiayn.report.parts.tables import EMPTY, Cell, Row, Table
+from aiayn.report.parts.tables import RowValues, Table, numbers, row, table, text
 from aiayn.results import places
 from aiayn.results.places import SIDES
 from aiayn.results.text import Manifest, Part
 
-NAMED = 3  # tasks in a line
+NAMED = 3  # tasks in a row
 LEAD = (
     "Every corpus with its pairs, those that cleaning left, and what each rule dropped; the first "
     "rule that applies counts. Dev and test sets are never cleaned."
@@ -20,7 +22,7 @@ LEAD = (
 
 
 def section(evidence: Evidence) -> Section:
-    """A line for each corpus that trains, and for each set that is held out."""
+    """A row for each corpus that trains, and for each set that is held out."""
     manifests = evidence.manifests
     return Section(
         key="text",
@@ -28,28 +30,21 @@ def section(evidence: Evidence) -> Section:
         subtitle="Corpora, cleaning and held-out sets",
         lead=LEAD,
         tables=(_training(manifests), _held_out(manifests)) if manifests else (),
-        records=[line for task, of in manifests.items() for line in _records(task, of)],
+        records=pd.DataFrame(_records(manifests)),
     )
 
 
 def _training(manifests: Mapping[str, Manifest]) -> Table:
-    tasks_of: dict[tuple[str, ...], list[str]] = {}
+    tasks_of: dict[tuple[Any, ...], list[str]] = {}
     for task, manifest in manifests.items():
         for corpus, part in manifest.splits[places.TRAIN].corpora.items():
-            line = (
-                corpus,
-                f"{part.pairs:,}",
-                EMPTY if part.kept is None else f"{part.kept:,}",
-                ", ".join(_dropped(part, manifest.cleaning)) or EMPTY,
-            )
-            tasks_of.setdefault(line, []).append(task)
-    rows = [Row((Cell(_named(tasks)), *map(Cell, line))) for line, tasks in tasks_of.items()]
-    return Table(
+            dropped = ", ".join(_dropped(part, manifest.cleaning)) or None
+            tasks_of.setdefault((corpus, part.pairs, part.kept, dropped), []).append(task)
+    return table(
         "Training text, in pairs",
-        ("Task", "Corpus", "Pairs", "Kept", "Dropped"),
-        "llrrl",
-        tuple(rows),
-        (("", "A word is what stands between white space; words are counted before BPE."),),
+        text("Task", "Corpus") + numbers("Pairs", "Kept") + text("Dropped"),
+        (row(_named(tasks), *values) for values, tasks in tasks_of.items()),
+        ("A word is what stands between white space; words are counted before BPE.",),
         key="training-text",
     )
 
@@ -61,7 +56,7 @@ def _named(tasks: Sequence[str]) -> str:
 
 
 def _dropped(part: Part, rules: Mapping[str, Any]) -> Iterator[str]:
-    said = {
+    descriptions = {
         "too_long": "lines that never end",
         "invalid_utf8": "not UTF-8",
         "empty": "a side empty",
@@ -72,54 +67,40 @@ def _dropped(part: Part, rules: Mapping[str, Any]) -> Iterator[str]:
     }
     for rule, pairs in (part.dropped or {}).items():
         if pairs:
-            yield f"{said[rule]} {pairs:,} ({pairs / part.pairs:.2%})"
+            yield f"{descriptions[rule]} {pairs:,} ({pairs / part.pairs:.2%})"
 
 
 def _held_out(manifests: Mapping[str, Manifest]) -> Table:
-    rows = []
-    for task, manifest in manifests.items():
-        for name, split in manifest.splits.items():
-            if name == places.TRAIN:
-                continue
-            again = split.overlap or {}
-            rows.append(
-                Row(
-                    (
-                        Cell(task),
-                        Cell(name),
-                        Cell(", ".join(split.corpora)),
-                        Cell(f"{split.pairs:,}"),
-                        *(Cell(f"{split.words[side]:,}") for side in SIDES),
-                        *(
-                            Cell(f"{again[key]:,}" if key in again else EMPTY)
-                            for key in (*SIDES, "pairs")
-                        ),
-                    )
-                )
-            )
-    return Table(
+    def rows() -> Iterator[RowValues]:
+        for task, manifest in manifests.items():
+            for name, split in manifest.splits.items():
+                if name != places.TRAIN:
+                    words = (split.words[side] for side in SIDES)
+                    seen = ((split.overlap or {}).get(key) for key in (*SIDES, "pairs"))
+                    yield row(task, name, ", ".join(split.corpora), split.pairs, *words, *seen)
+
+    return table(
         "Held out, and how much of it also stands in the training text",
-        (
-            "Task", "Set", "Corpus", "Pairs", "Source words", "Target words",
-            "Sources seen", "Targets seen", "Pairs seen",
-        ),
-        "lllrrrrrr",
-        tuple(rows),
+        text("Task", "Set", "Corpus")
+        + numbers("Pairs", "Source words", "Target words")
+        + numbers("Sources seen", "Targets seen", "Pairs seen"),
+        rows(),
         key="held-out-text",
-    )  # fmt: skip
+    )
 
 
-def _records(task: str, manifest: Manifest) -> Iterator[dict[str, str]]:
-    """A line for each rule that worked on a corpus, and one for each corpus without rules."""
-    for split, held in manifest.splits.items():
-        for corpus, part in held.corpora.items():
-            for rule, dropped in (part.dropped or {"": 0}).items():
-                yield {
-                    "task": task,
-                    "split": split,
-                    "corpus": corpus,
-                    "pairs": str(part.pairs),
-                    "kept": str(part.pairs if part.kept is None else part.kept),
-                    "rule": rule,
-                    "dropped": str(dropped),
-                }
+def _records(manifests: Mapping[str, Manifest]) -> Iterator[dict[str, object]]:
+    """A line for each rule that was applied to a corpus, and one for each corpus without rules."""
+    for task, manifest in manifests.items():
+        for split, of_split in manifest.splits.items():
+            for corpus, part in of_split.corpora.items():
+                for rule, dropped in (part.dropped or {"": 0}).items():
+                    yield {
+                        "task": task,
+                        "split": split,
+                        "corpus": corpus,
+                        "pairs": part.pairs,
+                        "kept": part.pairs if part.kept is None else part.kept,
+                        "rule": rule,
+                        "dropped": dropped,
+                    }

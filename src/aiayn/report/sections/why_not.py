@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import pandas as pd
 
 from aiayn.config import Config, Model
 from aiayn.paper import Paper, Recipe, recipe_of
 from aiayn.paper.known_costs import SEED, known_costs
-from aiayn.report.evidence import Evidence
+from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.parts.departures import departures, set_departures
 from aiayn.report.parts.section import Section
-from aiayn.report.parts.tables import Cell, Row, Table, signed
+from aiayn.report.parts.tables import Cell, Table, row, signed, table, text
+from aiayn.results import places
 from aiayn.results.comparison import Comparison
 
 NAMED = 2  # runs of a task
 NOT_KNOWN, NOT_MEASURED = "not known", "not measured"
 SENTENCES = "no cost can be told: scores on other sentences are not comparable"
-DERIVED = {"d_k", "d_v"}  # they follow from h and d_model
-KEPT = {"average", "checkpoint_steps"}  # no last checkpoint has other bytes for them
+DERIVED = {"d_k", "d_v"}  # from h and d_model
+WITHOUT_EFFECT = {"average", "checkpoint_steps"}  # on the last checkpoint
 MEASURED = (
     "Measured here: BLEU of dev, a model of this scale beside the one that it varies (table 3), "
     "with its 95% interval over seeds; averaging and beam search, within one run. Costs of several "
@@ -31,9 +34,8 @@ RECIPES = (
 )
 
 
-@dataclass(frozen=True)
-class Line:
-    """A departure of a run: what it is known to cost, and what was measured of it here."""
+class Line(NamedTuple):
+    """A departure of a run, its known cost, and what was measured of it here."""
 
     run: str
     said: str
@@ -43,7 +45,7 @@ class Line:
 
 def section(evidence: Evidence) -> Section:
     """A row for each departure, with the runs that have it; a line of the CSV for each run."""
-    lines = tuple(line for run in evidence.config.runs for line in lines_of(run, evidence))
+    lines = [line for run in evidence.config.runs for line in lines_of(run, evidence)]
     about = ", ".join(
         f"{paper.bleu[pair].text} ({paper.name}, {pair})"
         for paper in evidence.paper.table_2.values()
@@ -57,46 +59,44 @@ def section(evidence: Evidence) -> Section:
         lead=f"The paper prints {about}. Where a run here is another experiment, this says in "
         "what, and what of its distance that may explain.",
         tables=(_table(lines, evidence.config),) if lines else (),
-        records=tuple(asdict(line) for line in lines),
+        records=pd.DataFrame(lines, columns=Line._fields),
     )
 
 
-def _table(lines: tuple[Line, ...], config: Config) -> Table:
-    runs_of: dict[Line, list[str]] = {}
+def _table(lines: Iterable[Line], config: Config) -> Table:
+    runs_of_departure: dict[tuple[str, str, str], list[str]] = {}
     for line in lines:
-        runs_of.setdefault(Line("", line.said, line.known, line.measured), []).append(line.run)
-    return Table(
+        departure = (line.said, line.known, line.measured)
+        runs_of_departure.setdefault(departure, []).append(line.run)
+    return table(
         "Departures from the paper's recipe",
-        ("Departure", "Known cost", "Measured here", "Runs"),
-        "llll",
-        tuple(
-            Row(
-                (
-                    Cell(line.said),
-                    Cell(line.known, tone="quiet" if line.known == NOT_KNOWN else ""),
-                    Cell(line.measured, tone="quiet" if line.measured == NOT_MEASURED else ""),
-                    Cell(_named(runs, config)),
-                )
+        text("Departure", "Known cost", "Measured here", "Runs"),
+        (
+            row(
+                said,
+                Cell(known, tone="quiet" if known == NOT_KNOWN else ""),
+                Cell(measured, tone="quiet" if measured == NOT_MEASURED else ""),
+                _named(runs, config),
             )
-            for line, runs in runs_of.items()
+            for (said, known, measured), runs in runs_of_departure.items()
         ),
-        (("", MEASURED), ("", RECIPES)),
+        (MEASURED, RECIPES),
         key="why-not",
     )
 
 
 def _named(runs: list[str], config: Config) -> str:
-    """Runs by name; where a task has many of them, the first and their number. The CSV has all."""
+    """Runs by name; of many of a task, the first and their number. The CSV has all."""
     names: list[str] = []
     for task in dict.fromkeys(config.run(run).task for run in runs):
-        own = [run for run in runs if config.run(run).task == task]
-        every = [run for run, described in config.runs.items() if described.task == task]
-        if own == every and len(own) > 1:
-            names.append(f"all {len(own)} of {task}")
-        elif len(own) > NAMED:
-            names.append(f"{own[0]} and {len(own) - 1} more")
+        of_task = runs_of(config, task)
+        named = [run for run in of_task if run in runs]
+        if named == of_task and len(named) > 1:
+            names.append(f"all {len(named)} of {task}")
+        elif len(named) > NAMED:
+            names.append(f"{named[0]} and {len(named) - 1} more")
         else:
-            names += own
+            names += named
     return ", ".join(names)
 
 
@@ -106,38 +106,39 @@ def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
     if recipe is None:
         return
     task = config.run(run).task
-    measured = _measured(config, evidence.variations) if evidence.variations else {}
+    is_varied = task == config.variations.task
+    variations = evidence.variations if is_varied else None
+    measured = _measured(config, variations) if variations else {}
     for departure in departures(recipe, config, run, evidence.manifests.get(task)):
         known = "; ".join(known_costs(departure.key)) or NOT_KNOWN
-        here = measured.get(departure.key, "") if task == config.variations.task else ""
-        yield Line(run, departure.said, known, here or NOT_MEASURED)
-    for split, scored in (evidence.scores.get(run) or {}).items():
-        if split == "test":
-            for said in set_departures(recipe.evaluation_set, scored.test_set):
-                yield Line(run, said, SENTENCES, NOT_MEASURED)
-    if task == config.variations.task:
+        yield Line(run, departure.said, known, measured.get(departure.key, NOT_MEASURED))
+    if scored := (evidence.scores.get(run) or {}).get(places.TEST):
+        for said in set_departures(recipe.evaluation_set, scored.test_set):
+            yield Line(run, said, SENTENCES, NOT_MEASURED)
+    if is_varied:
         yield Line(run, "trained from one seed", SEED, measured.get("seed", NOT_MEASURED))
 
 
 def _recipe(run: str, config: Config, paper: Paper) -> Recipe | None:
-    """What the paper did that is most like a run; None for a task that it does not have."""
+    """The recipe of the paper that is nearest to a run; None for a task that the paper lacks."""
     task, model = config.task_of(run), config.run(run).model
     if task.kind == "parsing":
-        rows = [row for row in paper.table_4.values() if row.recipe]
-        own = [row.recipe for row in rows if row.run == run]
-        return (own or [row.recipe for row in rows])[0]
+        recipes = {
+            printed.run: printed.recipe for printed in paper.table_4.values() if printed.recipe
+        }
+        return recipes.get(run, next(iter(recipes.values())))
     pair = f"{task.text.source}-{task.text.target}"
     if task.kind != "translation" or pair not in paper.table_2_columns:
         return None
     if run in config.tested or model not in paper.table_3:
-        row = paper.table_2.get(run.partition(".")[2])  # as table 2 names them
-        known = row if row and row.recipes else paper.table_2["base"]
+        printed = paper.table_2.get(run.partition(".")[2])  # as table 2 names them
+        known = printed if printed and printed.recipes else paper.table_2["base"]
         return known.recipes[pair]
     return recipe_of(model)
 
 
 def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
-    """What this scale's own models say of a parameter, by its dotted name, and of the seed."""
+    """The measured effects of parameters, by their dotted names, and the spread over seeds."""
     base = config.models[comparison.base]
     found: dict[str, list[str]] = {}
     for name, variation in comparison.models.items():
@@ -148,16 +149,14 @@ def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
         column = columns[0]
         value = getattr(config.models[name], column)
         interval = f"{signed(effect.low)} to {signed(effect.high)}"
-        text = f"{column} {value} for {getattr(base, column)}: {signed(effect.value)} ({interval})"
-        found.setdefault(f"model.{column}", []).append(text)
-    for run, ways in comparison.ways.items():
-        averaging, search = ways.averaged - ways.last, ways.averaged - ways.greedy
-        found.setdefault("model.average", []).append(
-            f"averaging {config.model_of(run).average} in {run}: {signed(averaging)}"
-        )
-        beam = config.task_of(run).search.beam
-        text = f"beam {beam} for greedy in {run}: {signed(search)}"
-        found.setdefault("decoding.beam", []).append(text)
+        said = f"{column} {value} for {getattr(base, column)}: {signed(effect.value)} ({interval})"
+        found.setdefault(f"model.{column}", []).append(said)
+    for run, modes in comparison.ways.items():
+        average, beam = config.model_of(run).average, config.task_of(run).search.beam
+        averaging = signed(modes.averaged - modes.last)
+        search = signed(modes.averaged - modes.greedy)
+        found.setdefault("model.average", []).append(f"averaging {average} in {run}: {averaging}")
+        found.setdefault("decoding.beam", []).append(f"beam {beam} for greedy in {run}: {search}")
     spread = comparison.models[comparison.base].bleu.sd
     if spread is not None:
         seeds = len(comparison.models[comparison.base].seeds)
@@ -167,7 +166,7 @@ def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
 
 def _changed(base: Model, model: Model) -> list[str]:
     """Columns of table 3 in which two models differ, without those that follow from another."""
-    values, ours = dict(base), dict(model)
-    changed = [name for name, value in values.items() if ours[name] != value and name not in KEPT]
+    columns = (name for name, _ in base if getattr(base, name) != getattr(model, name))
+    changed = [name for name in columns if name not in WITHOUT_EFFECT]
     leading = [name for name in changed if name not in DERIVED]
     return leading or changed

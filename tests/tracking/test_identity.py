@@ -1,4 +1,4 @@
-"""Names that live logging and the sync share."""
+"""Names that live logging and the mirror share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aiayn import config
-from aiayn.tracking.names import metric_name, run_params, run_settings
+from aiayn.tracking.identity import metric_name, run_params
 
 
 @pytest.fixture(scope="module")
@@ -17,29 +17,22 @@ def demo() -> config.Config:
 
 
 @pytest.mark.parametrize(
-    ("column", "name"),
-    [("loss", "train/loss"), ("dev_perplexity", "dev/perplexity"), ("test/bleu", "test/bleu")],
+    ("column", "name"), [("loss", "train/loss"), ("dev_perplexity", "dev/perplexity")]
 )
 def test_metrics_are_grouped_by_split(column: str, name: str) -> None:
     assert metric_name(column) == name
 
 
-def test_a_params_row_of_table_3(demo: config.Config) -> None:
+def test_params_are_a_row_of_table_3_and_what_trains_it(demo: config.Config) -> None:
     params = run_params(demo, "en-de.base")
     row = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls", "steps", "positions")
     model = demo.models["base"]
     assert [params[name] for name in row] == [str(getattr(model, name)) for name in row]
     assert params["seed"] == str(demo.runs["en-de.base"].seed)
     assert (params["source"], params["target"]) == ("en", "de")
+    assert {"machine.device", "launcher", "decoding.beam", "training.batch_tokens"} <= set(params)
 
 
-def test_no_setting_is_a_param_too(demo: config.Config) -> None:
-    """A param can never change in MLflow; what may be adjusted must not be one."""
-    params, settings = run_params(demo, "en-de.base"), run_settings(demo, "en-de.base")
-    assert {"machine.device", "launcher", "decoding.beam"} <= set(settings)
-    assert not set(params) & set(settings)
-
-
-def test_mlflow_takes_every_name(demo: config.Config) -> None:
-    for name in {**run_params(demo, "en-fr.big"), **run_settings(demo, "en-fr.big")}:
+def test_mlflow_accepts_every_name(demo: config.Config) -> None:
+    for name in run_params(demo, "en-fr.big"):
         assert re.fullmatch(r"[\w\-. /]{1,250}", name)

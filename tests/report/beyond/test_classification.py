@@ -6,15 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
 from aiayn.config import Config
 from aiayn.errors import DataError
-from aiayn.report.beyond.beyond import section
-from aiayn.report.beyond.folds import Folds, paired_t
+from aiayn.report.beyond.cross_validation import paired_t
 from aiayn.report.evidence import Evidence
 from aiayn.report.page.contents import files
+from aiayn.report.sections.beyond_paper import section
 from aiayn.report.sections.learning_curves import training_curves
 from aiayn.results.history import History, Line
 from aiayn.results.scores import Score, SplitScores, TestSet
@@ -141,12 +142,13 @@ def test_outputs_of_another_text(
     config: Config, evidence: Callable[..., Evidence], tmp_path: Path
 ) -> None:
     lay(tmp_path, GIVEN[:3])
-    with pytest.raises(DataError, match=r"has 3 lines, and the test set of polarity-0 4\."):
+    with pytest.raises(
+        DataError, match=r"has 4 lines and .*polarity-0\.one/test\.hypotheses has 3\."
+    ):
         section(evidence(config=config, scores={"polarity-0.one": scored(70, 0)}))
 
 
 def test_folds_that_differ_alike_tell_no_noise() -> None:
-    same = Folds({0: 70.0, 1: 75.0}, 10, 1 / 8)
-    more = Folds({fold: accuracy + 1.1 for fold, accuracy in same.by_fold.items()}, 10, 1 / 8)
-    assert paired_t(same, same) is paired_t(more, same) is None
-    assert paired_t(same, Folds({1: 75.0, 2: 1.0}, 10, 1 / 8)) is None
+    same = pd.Series({0: 70.0, 1: 75.0, 2: 74.9})
+    assert paired_t(same, same, 1 / 8) is paired_t(same + 1.1, same, 1 / 8) is None
+    assert paired_t(same, pd.Series({2: 75.0, 3: 1.0}), 1 / 8) is None

@@ -11,9 +11,9 @@ import yaml
 
 from aiayn.config import Config
 from aiayn.errors import DataError
-from aiayn.report.beyond.beyond import section
 from aiayn.report.evidence import Evidence
 from aiayn.report.page.contents import files
+from aiayn.report.sections.beyond_paper import section
 from aiayn.results.scores import Score, SplitScores, TestSet
 
 ROOT = Path(__file__).parents[3]
@@ -65,7 +65,7 @@ def test_the_table_says_what_the_scores_say(
     assert table.rows[0].cells[-1].sources == tuple(
         f"f:test.accuracy.{name}" for name in ("value", "low", "high")
     )
-    assert [record["value"] for record in held.records] == ["66.67", "50"]
+    assert list(held.records["value"]) == ["66.67", "50.00"]
     assert {"tables/beyond.md", "tables/beyond.csv"} <= files(held).keys()
 
 
