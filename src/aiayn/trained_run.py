@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from aiayn import config
-from aiayn.config import Config, Kind
+from aiayn.config import Kind
 from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.moses import normalized
 from aiayn.data.tokens.labels import in_order
@@ -45,16 +45,15 @@ class TrainedRun:
 
     Args:
         name: of the run, like en-de.base.
-        params: default: those in `root`.
         root: the folder with params.yaml and the run's files.
     Raises:
         ConfigError: there is no such run.
     """
 
-    def __init__(self, name: str, params: Config | None = None, root: Path = Path()) -> None:
+    def __init__(self, name: str, root: Path = Path()) -> None:
         self.name = name
         self._root = root
-        self._params = params or config.load(root / config.PARAMS)
+        self._params = config.load(root / config.PARAMS)
         self._task = self._params.task_of(name)
         self._row = self._params.model_of(name)
 
