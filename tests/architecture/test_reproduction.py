@@ -10,17 +10,19 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("params", ["runs: {}\n", "scale: x; touch f\n", "scale: ../..\n"])
-def test_without_the_name_of_a_scale_nothing_is_touched(tmp_path: Path, params: str) -> None:
-    (tmp_path / "params.yaml").write_text(params)
+@pytest.mark.parametrize(
+    "variable", ["SCALE=x; touch f", "SCALE=../..", "NAME=x; touch f", "NAME=../.."]
+)
+def test_what_is_no_name_touches_nothing(tmp_path: Path, variable: str) -> None:
+    (tmp_path / "params.yaml").write_text("scale: toy\n")
     kept = tmp_path / "reproductions/toy/file"
     kept.parent.mkdir(parents=True)
     kept.touch()
-    command = ["make", "--file", str(ROOT / "Makefile"), "reproduction"]
+    command = ["make", "--file", str(ROOT / "Makefile"), "reproduction", variable]
     outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert outcome.returncode
-    assert "params.yaml: names no scale. Compose it: make params.\n" in outcome.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["params.yaml", "reproductions"]
+    assert "Use letters, digits, " in outcome.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"params.yaml", "reproductions"}
     assert kept.exists()
 
 

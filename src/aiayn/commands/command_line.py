@@ -141,9 +141,9 @@ def repro(args: Namespace) -> None:
 
     Does what `dvc repro` does, with the same outputs.
     """
-    from aiayn.commands.repro import side_by_side
+    from aiayn.commands.repro import parallel
 
-    side_by_side.repro(args.stages, args.jobs)
+    parallel.repro(args.stages, args.jobs)
 
 
 def verify(args: Namespace) -> None:
@@ -179,7 +179,7 @@ def publish(args: Namespace) -> None:
     from aiayn.commands.publication.reproductions_table import write_table
 
     if args.name is None:
-        write_table(places.REPRODUCTIONS)
+        write_table(places.project() / places.REPRODUCTIONS)
     else:
         print(publish_results(args.name, force=args.force))
 

@@ -23,8 +23,8 @@ PUBLISHED = (
 
 
 def publish(name: str, *, force: bool = False) -> Path:
-    """Copy the results in the working directory to reproductions/NAME, write its README.md, and
-    render the table of all reproductions.
+    """Copy the results in the working directory, the folder of a scale, to reproductions/NAME,
+    write its README.md, and render the table of all reproductions.
 
     Args:
         name: letters, digits, _, - and .
@@ -42,8 +42,10 @@ def publish(name: str, *, force: bool = False) -> Path:
             "letter or a digit first."
         )
     if not force:
-        publishable.check(Path())
-    folder = places.REPRODUCTIONS / name
+        publishable.check_committed(places.project())
+        publishable.check_up_to_date()
+    reproductions = places.project() / places.REPRODUCTIONS
+    folder = reproductions / name
     with replaced_folder(folder) as new:
         for pattern in PUBLISHED:
             for path in Path().glob(str(pattern)):
@@ -53,5 +55,5 @@ def publish(name: str, *, force: bool = False) -> Path:
                     (new / path).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(path, new / path)
         write_page(new, name)
-    write_table(places.REPRODUCTIONS)
+    write_table(reproductions)
     return folder

@@ -41,7 +41,11 @@ def sources(params: Config, mirror: str | None) -> tuple[list[Source], list[str]
     found, missing = [], []
     for name in _downloads(params):
         try:
-            found.append(source(params.catalogue.downloads[name], places.DOWNLOADS, mirror))
+            found.append(
+                source(
+                    params.catalogue.downloads[name], places.project() / places.DOWNLOADS, mirror
+                )
+            )
         except DataError as error:
             missing.append(str(error))
     return found, missing
