@@ -12,7 +12,7 @@ from aiayn.config import PARAMS
 from aiayn.files import write_atomically
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.report.findings.statements import NOT_TESTED, claim_text, effect_text
-from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, markdown
+from aiayn.report.parts.tables import EMPTY, Table, markdown, row, table, text
 from aiayn.results import places
 
 SHOWN = 8  # scores of a reproduction
@@ -48,55 +48,61 @@ def render(reproductions: Sequence[Reproduction]) -> str:
 
 def overview(reproductions: Sequence[Reproduction]) -> Table:
     """A row for each reproduction."""
-    rows = [
-        {
-            "Reproduction": found.name,
-            "Scale": found.config.scale,
-            "Machine": ", ".join(found.distinct(lambda training: training.device)),
-            "torch": ", ".join(found.distinct(lambda training: training.versions.get("torch"))),
-            "Commit": ", ".join(found.distinct(lambda training: _short(training.commit))),
-            "Runs": str(len(found.trainings)),
-            "Test sets": _scores(found),
-            "Findings": found.verdicts,
-        }
+    headings = (
+        "Reproduction", "Scale", "Machine", "torch", "Commit", "Runs", "Test sets", "Findings",
+    )  # fmt: skip
+    rows = (
+        row(
+            found.name,
+            found.config.scale,
+            ", ".join(found.distinct(lambda training: training.device)) or EMPTY,
+            ", ".join(found.distinct(lambda training: training.versions.get("torch"))) or EMPTY,
+            ", ".join(found.distinct(lambda training: _short(training.commit))) or EMPTY,
+            str(len(found.trainings)),
+            _scores(found) or EMPTY,
+            found.verdicts or EMPTY,
+        )
         for found in reproductions
-    ]
-    return _table("Reproductions", pd.DataFrame(rows).replace("", EMPTY), NOTE)
+    )
+    return table("Reproductions", text(*headings), rows, [NOTE])
 
 
 def statements(reproductions: Sequence[Reproduction]) -> Table:
     """A row for each of the paper's statements, a column for each reproduction that tests any."""
-    columns: dict[str, list[str]] = {
-        "Statement": [statement.text for statement in STATEMENTS.values()],
-        "Claimed": [claim_text(statement) for statement in STATEMENTS.values()],
-    }
+    tested: dict[str, dict[str, pd.Series]] = {}
     for found in reproductions:
         findings = found.results.findings
-        tested = findings[findings["verdict"] != NOT_TESTED.verdict]
-        by_key = {row["finding"]: row for _, row in tested.iterrows()}
-        if by_key:
-            columns[found.name] = [
-                _finding(statement, by_key[key]) if key in by_key else ""
-                for key, statement in STATEMENTS.items()
-            ]
-    return _table("Verdicts on the paper's statements", pd.DataFrame(columns), STATEMENTS_NOTE)
-
-
-def _table(title: str, frame: pd.DataFrame, note: str) -> Table:
-    rows = tuple(Row(tuple(map(Cell, texts))) for texts in frame.itertuples(index=False))
-    return Table(title, tuple(frame.columns), "l" * frame.shape[1], rows, (("", note),))
+        rows = findings[findings["verdict"] != NOT_TESTED.verdict].iterrows()
+        if by_key := {finding["finding"]: finding for _, finding in rows}:
+            tested[found.name] = by_key
+    return table(
+        "Verdicts on the paper's statements",
+        text("Statement", "Claimed", *tested),
+        (
+            row(
+                statement.text,
+                claim_text(statement),
+                *(
+                    _finding(statement, by_key[key]) if key in by_key else ""
+                    for by_key in tested.values()
+                ),
+            )
+            for key, statement in STATEMENTS.items()
+        ),
+        [STATEMENTS_NOTE],
+    )
 
 
 def _scores(found: Reproduction) -> str:
     """On the first test sets: the first SHOWN scores, and the number of the others."""
     scores = found.test_scores
-    texts = [
+    shown = [
         f"{score['run']} {score['metric']} {score['value']:.2f}"
         + (f" ({interval(score)})" if interval(score) else "")
         for _, score in scores[scores["split"] == places.TEST].iterrows()
     ]
-    more = [f"and {len(texts) - SHOWN} more"] if len(texts) > SHOWN else []
-    return "; ".join(texts[:SHOWN] + more)
+    more = [f"and {len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
+    return "; ".join(shown[:SHOWN] + more)
 
 
 def _finding(statement: Statement, finding: pd.Series) -> str:

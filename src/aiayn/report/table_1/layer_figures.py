@@ -75,7 +75,7 @@ def _path_lengths(profile: LayersProfile) -> Figure:
 
 
 def _log_log(data: pd.DataFrame, x: str, y: str, label: str, *, n_is_d: float | None = None) -> str:
-    """A line for each layer type, which looks the same in every figure."""
+    """A line for each layer type, in the same colour and dash in every figure."""
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
         axes.set_xscale("log")

@@ -32,7 +32,7 @@ class ExactPath:
 class ShownLayer:
     """A layer type; `path` is that of a stack of it, None where none is measured.
 
-    `stack` is the layer type whose stack stands for it in table 1's row, where it is another one.
+    `stack` is the layer type whose stack is measured for its row of table 1, if it is another.
     """
 
     name: str
