@@ -93,7 +93,7 @@ lock: $(READY) ## write requirements.lock: every package but torch, with its has
 		--no-header --no-annotate --no-emit-package torch --override - --constraint constraints.txt --extra dev \
 		pyproject.toml --output-file requirements.lock
 
-sync: $(READY) ## bring finished runs into the MLflow store
+sync: $(READY) ## mirror finished runs to the MLflow store
 	@$(ENTER_AS_IS) && python "$(CURDIR)/pipeline/track.py"
 
 # one process answers, and none waits for jobs of MLflow's own: with its fourteen, a minute of processor time

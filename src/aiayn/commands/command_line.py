@@ -213,7 +213,7 @@ def rehearse(args: Namespace) -> None:
 
 
 def sync(args: Namespace) -> None:
-    """Bring finished runs into the MLflow store."""
+    """Mirror finished runs to the MLflow store."""
     from aiayn.tracking.store import StoreError, store_name
     from aiayn.tracking.sync import sync as sync_runs
 
