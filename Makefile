@@ -37,7 +37,7 @@ ENTER_AS_IS = folder=$$($(FOLDER) --existing) && cd "$$folder"
 repro: $(READY) ## run the whole pipeline (another scale: SCALE=multi30k; a published one: FROM=reproductions/multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
 	@$(ENTER) && $(REPRO) && echo "The report is at $$PWD/reports/index.html"
 
-rehearse: $(READY) ## every stage in small, and what a scale takes and this machine lacks (make rehearse SCALE=wmt14)
+rehearse: $(READY) ## run every stage with small models, then list what the real run needs and what is missing (make rehearse SCALE=wmt14)
 	@aiayn rehearse $(if $(SCALE),"$$SCALE")
 
 report: $(READY) ## render the report, running first whatever it lacks
@@ -49,27 +49,15 @@ table3: $(READY) ## make table 3 alone, training first what it lacks
 verify: $(READY) ## compare what was made here with reproductions/SCALE
 	@$(ENTER_AS_IS) && aiayn verify "$(CURDIR)/reproductions/$${SCALE:-$(TOP_SCALE)}"
 
-# enough to go on elsewhere and to render the report again, but for the corpora's own text, of which the manifests
-# alone are taken; weights, data and downloads are not
-KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports \
-	data/text/*/manifest.json
+reproduction: ## copy the text of a scale's results to reproductions/SCALE, or to reproductions/NAME
+	@$(ENTER_AS_IS) && aiayn publish --force "$${NAME:-$${SCALE:-$(TOP_SCALE)}}"
 
-reproduction: ## copy what the pipeline made, weights aside, to reproductions/SCALE, or to reproductions/NAME
-	@name="$${NAME:-$${SCALE:-$(TOP_SCALE)}}"; case "$$name" in [!A-Za-z0-9]*|*[!A-Za-z0-9_.-]*) echo "Give it a name of letters, digits, _, - and .: NAME=..." >&2; exit 1;; esac; \
-	$(ENTER_AS_IS) && to="$(CURDIR)/reproductions/$$name" && rm -rf "$$to.new" && mkdir -p "$$to.new" && \
-	for kept in $(KEPT); do \
-		test ! -e "$$kept" || { mkdir -p "$$to.new/$$(dirname "$$kept")" && cp -R "$$kept" "$$to.new/$$kept"; } || exit 1; \
-	done && \
-	python -m aiayn.commands.publication.readme "$$to.new" --name "$$name" && rm -rf "$$to" && mv "$$to.new" "$$to"
-
-publish: $(READY) ## the same, of committed code and a pipeline that is up to date (NAME=...)
+publish: $(READY) ## the same, if the code is committed and every stage up to date (NAME=...)
 	@test -n "$$NAME" || { echo "Give it a name: make publish NAME=..." >&2; exit 1; }
-	@$(ENTER_AS_IS) && python -m aiayn.commands.repro.publishable
-	@$(MAKE) --no-print-directory reproduction
-	@python -m aiayn.commands.publication.overview
+	@$(ENTER_AS_IS) && aiayn publish "$$NAME"
 
-reproductions: $(READY) ## render the table of all reproductions, reproductions/README.md
-	@python -m aiayn.commands.publication.overview
+reproductions: $(READY) ## write the table of all reproductions, reproductions/README.md
+	@aiayn publish
 
 # a process for each core; tests/conftest.py says what must share one
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder

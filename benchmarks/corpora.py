@@ -1,10 +1,10 @@
-"""What a corpus of WMT's size takes: cleaning, vocabulary, encoding, and planning its batches.
+"""Time and memory for a corpus of WMT's size: cleaning, vocabulary, encoding, planning batches.
 
-Made-up lines with the lengths of WMT14's (26 words a side, few of them long) go through the data
-stages, each in a process of its own. Their words follow Zipf's law with a tail so heavy that new
-ones never cease (Heaps' law with an exponent of 0.61), as in crawled text. Prints a Markdown table:
-seconds of processors, which do not depend on what else a machine does; seconds on the wall; peak
-memory of the largest process; disk. Left out: downloading, unpacking archives.
+Generated lines with the lengths of WMT14's (26 words a side, few of them long) go through the data
+stages, each in a separate process. Their words follow Zipf's law with a heavy tail, so that new
+ones keep coming (Heaps' law with an exponent of 0.61), as in crawled text. Prints a Markdown table:
+CPU seconds, which do not depend on the machine's other load; wall-clock seconds; peak memory of the
+largest process; disk. Downloading and unpacking archives are left out.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def ranks(random: np.random.Generator, count: int) -> np.ndarray:
 
 
 def spell(rank: int) -> str:
-    """A word of its own for each rank; the rarer, the longer."""
+    """A different word for each rank; rarer words are longer."""
     letters = ""
     number = rank + 30
     while number:
@@ -151,7 +151,7 @@ def parameters(task: str) -> Any:
 
 
 def measured(stage: str, folder: Path, task: str, pairs: int) -> dict[str, float]:
-    """A stage in a process of its own: `seconds` of processors, `wall` seconds, and the peak
+    """A stage in a separate process: CPU `seconds`, `wall` seconds, and the peak
     `megabytes` of the largest process."""
     command = [
         sys.executable, __file__, "--stage", stage, "--folder", str(folder), "--task", task,

@@ -1,11 +1,11 @@
-"""Decoding speed beside a plain search and, where it is installed, CTranslate2, by turns.
+"""Decoding speed compared with a plain search and, if installed, CTranslate2, in alternation.
 
-All have the weights of a trained run of the parameters in force, and translate its test set: the
-plain search without a cache, by running the decoder over whole prefixes at each step; CTranslate2
-(pip install '.[bench]') by as many workers as there are threads, and by one worker of them all.
-The plain search stops as ours does; CTranslate2 when as many hypotheses as the beam is wide have
-ended, as we do with `stop: beam`, and its length penalty is length^alpha. Left out: reading the
-weights, BPE. Prints a Markdown table.
+All have the weights of a trained run of params.yaml and translate its test set: the plain search
+without a cache, by running the decoder over whole prefixes at each step; CTranslate2 (pip install
+'.[bench]') with one worker per thread, and with one worker for all threads. The plain search stops
+as ours does; CTranslate2 stops when as many hypotheses as the beam is wide have ended, as we do
+with `stop: beam`, and its length penalty is length^alpha. Loading weights and BPE are left out.
+Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def decoder(who: str, work: Work) -> Iterator[Callable[[], Outputs]]:
 
 
 def serve(who: str, work: Work, turns: Connection) -> None:
-    """A process of its own, so that none runs under another's settings: it decodes whenever it is
-    told to, and answers with the seconds of the wall and of the processors, and the outputs.
+    """A separate process, so that none runs under another's settings: it decodes on request, and
+    answers with wall-clock seconds, CPU seconds and the outputs.
     """
     with decoder(who, work) as decode:
         turns.send("ready")

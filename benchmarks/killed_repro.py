@@ -1,9 +1,9 @@
 """Is a finished training ever lost? Kills `dvc repro` between the last training step and dvc.lock.
 
-In a copy of the project at a small scale: train a run, kill -9 DVC and all that it started at a
-moment of that window, start it again, and look whether it trained again and what it left behind.
-The moments are spread evenly over the window as an undisturbed run had it. Prints a line for each
-and a count at the end; exits with 1 if any training was lost or ended with other bytes.
+In a copy of the project at a small scale: train a run, kill -9 DVC and everything that it started
+at a moment of that window, start it again, and check whether it trained again and what is left. The
+moments are spread evenly over the window of an undisturbed run. Prints a line for each and a count
+at the end; exits with 1 if a training was lost or ended with other bytes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Project:
         self.lock_before = (root / places.LOCK).read_bytes()
 
     def start(self, target: str) -> subprocess.Popen[bytes]:
-        """`dvc repro` of one stage and what it needs, as a process group of its own."""
+        """`dvc repro` of one stage and what it needs, in a new process group."""
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         with (self.root / "said.txt").open("ab") as said:
             return subprocess.Popen(
@@ -121,7 +121,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
         seconds = window(project)
-        wanted = project.outputs()
+        expected = project.outputs()
         print(f"from the last step to dvc.lock: {seconds:.2f} s", flush=True)
         kept = 0
         for number in range(moments):
@@ -134,7 +134,7 @@ def main() -> None:
             # a second start that begins at the last step counts as one, and takes over the seconds
             again = datetime.fromisoformat(found.ended) > killed and found.starts == 1
             same = (
-                project.outputs() == wanted
+                project.outputs() == expected
                 and Lock(project.root / places.LOCK).out(places.train_circumstances(RUN).as_posix())
                 == hashlib.md5(
                     (project.root / places.train_circumstances(RUN)).read_bytes(),

@@ -1,8 +1,8 @@
-"""Self-attention within a neighbourhood beside full attention, as sentences grow.
+"""Self-attention within a neighbourhood compared with full attention, as sentences grow.
 
-For each length n, as parts of what full attention takes: FLOPs, counted; peak bytes of the tensors
-that operators make, and seconds of CPU time of one thread, forward and backward. Of scores and sums
-of values with the output's projection; the others are the same for both.
+For each length n, as fractions of full attention: counted FLOPs; peak bytes of the tensors that
+operators allocate; CPU seconds of one thread, forward and backward. Measured are the scores, the
+sums of values and the output projection; the other projections are the same for both.
 """
 
 from __future__ import annotations

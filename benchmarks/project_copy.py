@@ -1,4 +1,4 @@
-"""A copy of the project as it stands, for what is tried out on its whole graph."""
+"""A copy of the working tree, for experiments with the whole pipeline."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The graph on a real SLURM, on this machine: the same bytes as without, whatever happens to a job?
+"""The pipeline on a real SLURM on this machine: the same bytes as without, whatever happens?
 
 Starts munged, slurmctld and slurmd for one node, as the current user and in a temporary folder, and
 runs a copy of the project at a small scale: once with no launcher, then with LAUNCHER=slurm
 undisturbed; requeued in the middle of the training; with its time limit coming in the middle;
-with whoever waits for the jobs killed -9 and started again. Prints a line for each; exits with 1 if
-any ended with other bytes, or trained a step twice. Needs Debian's slurm-wlm and munge, or alike.
+with the process that waits for the jobs killed -9 and started again. Prints a line for each; exits
+with 1 if any ended with other bytes or trained a step twice. Needs Debian's slurm-wlm and munge.
 
---whole: instead, the whole demo graph as jobs, and what its runs made beside dvc.lock's digests.
+--whole: instead, run the whole demo as jobs and compare its outputs with dvc.lock's digests.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class Project:
         )
 
     def steps(self) -> list[int]:
-        """The step of each line of history that a job's log tells of."""
+        """The step of each line of history in a job's log."""
         return [int(step) for step in re.findall(r"^step ([\d,]+) of", self.log(), re.M)]
 
     def outputs(self) -> dict[str, str]:
@@ -202,7 +202,7 @@ def requeued(project: Project) -> None:
 
 def limited(project: Project) -> None:
     """The limit moves to less than three minutes from now: SLURM, which looks every half a minute,
-    tells the job's script at once. The next start has an hour.
+    signals the job's script at once. The next start has an hour.
     """
     graph = project.start(TRAIN, SBATCH_TIMELIMIT="60")
     _until(lambda: len(project.steps()) > 3, [graph], 600)
@@ -235,11 +235,11 @@ DISTURBANCES: tuple[Callable[[Project], None] | None, ...] = (None, requeued, li
 
 def small(folder: Path, environment: dict[str, str], last: int) -> bool:
     """Every disturbance of a training of `last` steps; whether all came out well."""
-    # nothing is saved but at the end, or when a job is told to stop
+    # nothing is saved but at the end, or when a job is asked to stop
     overrides = (*SMALL, f"models.base.steps={last}", f"models.base.checkpoint_steps={last}")
     here = Project(folder / "here", (*overrides, "launcher=here"), {})
     here.finish(here.start(f"score@{RUN}"))
-    wanted, well = here.outputs(), True
+    expected, well = here.outputs(), True
     slurm = (*overrides, "launcher=slurm", "launcher.gpus=0")
     for disturb in DISTURBANCES:
         name = disturb.__name__ if disturb else "undisturbed"
@@ -249,7 +249,7 @@ def small(folder: Path, environment: dict[str, str], last: int) -> bool:
             disturb(project)
         project.finish(project.start(f"score@{RUN}"))
         steps, starts = project.steps(), len(re.findall(r", start \d+: ", project.log()))
-        is_same = project.outputs() == wanted
+        is_same = project.outputs() == expected
         never_twice = steps == sorted({*steps}) and steps[-1] == last
         trained = read_train(project.root / places.train_circumstances(RUN))
         facts = {

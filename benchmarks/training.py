@@ -1,8 +1,8 @@
-"""Training speed against a plain torch.nn.Transformer loop, in one run, step for step in turn.
+"""Training speed compared with a plain torch.nn.Transformer loop, in alternating steps of one run.
 
 All see the same batches: lengths like Multi30k's, 8,000 pieces, 2,048 target tokens a step,
-float32; with --bfloat16 ours in that precision too, where a CPU has it. The plain loop is what one
-would write in an afternoon: nn.Transformer, tied embeddings, dropout, cross_entropy with label
+float32; with --bfloat16 ours also in that precision, if the CPU supports it. The plain loop is a
+straightforward one: nn.Transformer, tied embeddings, dropout, cross_entropy with label
 smoothing, Adam. Prints a Markdown table; tokens are real target tokens.
 """
 
@@ -123,8 +123,8 @@ def plain_step(row: Model, trainer: Trainer) -> Callable[[], None]:
 
 
 def work(who: str, row: Model, turns: Connection) -> None:
-    """A process of its own, so that neither loop runs under the other's settings; it takes a step
-    whenever it is told to and answers with the seconds and tokens.
+    """A separate process, so that neither loop runs under the other's settings; it takes a step on
+    request and answers with seconds and tokens.
     """
     warnings.simplefilter("ignore")
     device = (

@@ -1,5 +1,5 @@
-"""A wider model of the same function: speed at a size that nobody trained, on outputs of one that
-was. Every vector x of the model becomes (x, x, ...) in the wider one.
+"""A wider model that computes the same function, to measure speed at a size that was not trained.
+Every vector x of the model becomes (x, x, ...) in the wider one.
 """
 
 from __future__ import annotations

@@ -19,4 +19,4 @@ def load(run: str, root: Path = Path()) -> TrainedRun:
     """
     from aiayn.trained_run import TrainedRun
 
-    return TrainedRun(run, root=root)
+    return TrainedRun(run, root)

@@ -1,31 +1,31 @@
-"""A trained run of a project: it translates, parses or classifies.
-
-Importing this is cheap: torch is imported when a model is first needed.
-"""
+"""A trained run of a project: it translates, parses or classifies."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from aiayn import config
+from aiayn.config import Kind
+from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.moses import normalized
+from aiayn.data.tokens.label_pieces import in_order
 from aiayn.data.trees.linear import restore, tags_of
+from aiayn.data.trees.tree import Tree
+from aiayn.decoding.classify import probabilities
+from aiayn.decoding.text import translate
+from aiayn.decoding.weights import load_classifier, load_model, weights_in
 from aiayn.errors import CheckpointError, ConfigError
+from aiayn.illustrations.attention import label_maps, sentence_maps
+from aiayn.model.classifier import Classifier
+from aiayn.model.device import Device, open_device
+from aiayn.model.transformer import Transformer
 from aiayn.results import places
+from aiayn.results.illustrations import AttentionMaps
 from aiayn.validation import message
-
-if TYPE_CHECKING:
-    from aiayn.config import Config, Kind
-    from aiayn.data.bpe.vocabulary import Bpe
-    from aiayn.data.trees.tree import Tree
-    from aiayn.model.classifier import Classifier
-    from aiayn.model.device import Device
-    from aiayn.model.transformer import Transformer
-    from aiayn.results.illustrations import AttentionMaps
 
 # by kind of task: the method (and subcommand) for it, and the verb of its error message
 USES: Mapping[Kind, tuple[str, str]] = {
@@ -45,16 +45,15 @@ class TrainedRun:
 
     Args:
         name: of the run, like en-de.base.
-        params: default: those in `root`.
         root: the folder with params.yaml and the run's files.
     Raises:
         ConfigError: there is no such run.
     """
 
-    def __init__(self, name: str, params: Config | None = None, root: Path = Path()) -> None:
+    def __init__(self, name: str, root: Path = Path()) -> None:
         self.name = name
         self._root = root
-        self._params = params or config.load(root / config.PARAMS)
+        self._params = config.load(root / config.PARAMS)
         self._task = self._params.task_of(name)
         self._row = self._params.model_of(name)
 
@@ -92,8 +91,6 @@ class TrainedRun:
 
     def classify(self, sentences: Sequence[str]) -> list[dict[str, float]]:
         """The probability of each label, in the labels' order."""
-        from aiayn.decoding.classify import probabilities
-
         self.require("classify")
         sentences = self._prepared(sentences)
         found = probabilities(self._classifier, self._bpe, sentences, self._device)
@@ -116,8 +113,6 @@ class TrainedRun:
     ) -> AttentionMaps:
         """The attention weights of every layer and head, over a sentence and what the run makes of
         it. Arguments as for `translate`."""
-        from aiayn.illustrations.attention import label_maps, sentence_maps
-
         (sentence,) = self._prepared([sentence])
         names = {"run": self.name, "task": self._params.run(self.name).task}
         if self._task.kind == "classification":
@@ -134,8 +129,6 @@ class TrainedRun:
         if self._task.kind == "classification":
             return [line.strip() for line in sentences]
         if self._task.text.form is not None:
-            from aiayn.data.moses import normalized
-
             return normalized(sentences, self._task.text.source)
         return sentences
 
@@ -149,48 +142,34 @@ class TrainedRun:
             )
         except ValidationError as error:
             raise ConfigError(message(error)) from None
-        from aiayn.decoding.text import translate
-
         return translate(self._transformer, self._bpe, sentences, search, self._device)
 
     @cached_property
     def _labels(self) -> tuple[str, ...]:
-        from aiayn.data.tokens.label_pieces import in_order
-
         return tuple(in_order(self._task.text.labels or ()))
 
     @cached_property
     def _transformer(self) -> Transformer:
-        from aiayn.decoding.weights import load_model
-
         return load_model(self._weights(), self._row, self._bpe.size, self._device)
 
     @cached_property
     def _classifier(self) -> Classifier:
-        from aiayn.decoding.weights import load_classifier
-
         labels = len(self._labels)
         return load_classifier(self._weights(), self._row, self._bpe.size, labels, self._device)
 
     @cached_property
     def _bpe(self) -> Bpe:
-        from aiayn.data.bpe.vocabulary import Bpe
-
         vocabulary = places.vocabulary(self._params.run(self.name).task)
         return Bpe(self._root / places.bpe_model(vocabulary))
 
     @cached_property
     def _device(self) -> Device:
-        from aiayn.model.device import open_device
-
         machine = self._params.machine
         return open_device(
             machine.device, machine.precision, d_model=self._row.d_model, threads=machine.threads
         )
 
     def _weights(self) -> Path:
-        from aiayn.decoding.weights import weights_in
-
         averaged = self.name in self._params.tested
         weights = weights_in(self._root / places.model(self.name), averaged=averaged)
         if not weights.exists():

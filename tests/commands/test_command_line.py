@@ -9,13 +9,15 @@ import sys
 import pytest
 
 from aiayn.commands import main
+from aiayn.commands.command_line import ATTENTION_KINDS
+from aiayn.results.illustrations import KINDS
 
 RUN = "en-de.base"
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["trnslate", RUN], "aiayn: argument command: invalid choice: 'trnslate'"),
         (["translate"], "aiayn translate: the following arguments are required: run, text."),
@@ -29,19 +31,25 @@ Said = pytest.CaptureFixture[str]
         ),
     ],
 )
-def test_a_wrong_command_line_is_one_line(arguments: list[str], said: str, capsys: Said) -> None:
+def test_a_wrong_command_line_is_one_line(
+    arguments: list[str], message: str, capsys: Capture
+) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
-    complaint = capsys.readouterr().err
-    assert complaint.startswith(said)
-    assert complaint.endswith(" --help\n")
-    assert complaint.count("\n") == 1
+    error_text = capsys.readouterr().err
+    assert error_text.startswith(message)
+    assert error_text.endswith(" --help\n")
+    assert error_text.count("\n") == 1
 
 
-def test_the_version(capsys: Said) -> None:
+def test_the_version(capsys: Capture) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert re.fullmatch(r"aiayn [\d.]+\n", capsys.readouterr().out)
+
+
+def test_the_kinds_of_attention_are_those_that_are_recorded() -> None:
+    assert ATTENTION_KINDS == KINDS
 
 
 def test_help_waits_for_no_costly_import() -> None:

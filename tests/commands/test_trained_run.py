@@ -43,7 +43,7 @@ WEIGHTS = (
     f"{UNTESTED}/checkpoints/step-0000006.safetensors",
     f"{UNTESTED}/checkpoints/step-0000008.safetensors",
 )
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -106,20 +106,22 @@ def expected(project: Path, decoding: Decoding, weights: str = WEIGHTS[0]) -> li
 
 
 def test_arguments_a_file_and_stdin_are_translated_alike(
-    project: Path, tmp_path: Path, stdin: Callable[[bytes], None], capsys: Said
+    project: Path, tmp_path: Path, stdin: Callable[[bytes], None], capsys: Capture
 ) -> None:
-    wanted = "".join(f"{t}\n" for t in expected(project, config.load().task("en-de").search))
-    assert wanted.strip()
+    expected_output = "".join(
+        f"{t}\n" for t in expected(project, config.load().task("en-de").search)
+    )
+    assert expected_output.strip()
     lines = "".join(f"{sentence}\n" for sentence in SENTENCES)
     (tmp_path / "in.txt").write_text(lines)
     stdin(lines.encode())
     for arguments in (SENTENCES, ["--input", str(tmp_path / "in.txt")], []):
         main(["translate", RUN, *arguments])
-        assert capsys.readouterr() == (wanted, "")
+        assert capsys.readouterr() == (expected_output, "")
 
 
 def test_a_run_that_is_not_tested_translates_with_its_last_checkpoint(
-    project: Path, capsys: Said
+    project: Path, capsys: Capture
 ) -> None:
     by_weights = {w: expected(project, config.load().task("en-de").search, w) for w in WEIGHTS}
     assert by_weights[WEIGHTS[5]] not in (by_weights[WEIGHTS[3]], by_weights[WEIGHTS[4]])
@@ -128,7 +130,7 @@ def test_a_run_that_is_not_tested_translates_with_its_last_checkpoint(
 
 
 @pytest.mark.slow
-def test_a_parse_is_a_tree_over_the_words_of_the_input(project: Path, capsys: Said) -> None:
+def test_a_parse_is_a_tree_over_the_words_of_the_input(project: Path, capsys: Capture) -> None:
     main(["parse", PARSER, "A dog ( here ) sleeps .", "", "Two men"])
     first, second, third = capsys.readouterr().out.split("\n")[:3]
     assert read_tree(first, "first").words == ("A", "dog", "-LRB-", "here", "-RRB-", "sleeps", ".")
@@ -136,14 +138,14 @@ def test_a_parse_is_a_tree_over_the_words_of_the_input(project: Path, capsys: Sa
     assert read_tree(third, "third").words == ("Two", "men")
 
 
-def test_sentences_are_given_the_form_that_the_model_learned(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+def test_sentences_are_normalized_as_in_training(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     asked = config.load()
     text = asked.tasks["en-de"].text.replace(form="lowercased_tokens")
     tasks = {**asked.tasks, "en-de": asked.tasks["en-de"].replace(text=text)}
     monkeypatch.setattr(config, "load", lambda *_: asked.replace(tasks=tasks))
-    monkeypatch.setattr("aiayn.decoding.text.translate", lambda *arguments: list(arguments[2]))
+    monkeypatch.setattr("aiayn.trained_run.translate", lambda *arguments: list(arguments[2]))
     main(["translate", RUN, "A dog, asleep."])
     assert capsys.readouterr().out == "a dog , asleep .\n"
 
@@ -158,9 +160,9 @@ def test_sentences_are_given_the_form_that_the_model_learned(
     ],
 )  # fmt: skip
 def test_what_is_no_tree_over_the_words_is_repaired(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said, output: str, tree: str
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, output: str, tree: str
 ) -> None:
-    monkeypatch.setattr("aiayn.decoding.text.translate", lambda *arguments: [output])
+    monkeypatch.setattr("aiayn.trained_run.translate", lambda *arguments: [output])
     main(["parse", PARSER, "A dog sleeps"])
     assert capsys.readouterr().out == f"{tree}\n"
 
@@ -174,7 +176,7 @@ def test_the_first_tree_is_drawn(project: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_that_stops_early_hears_no_complaint(project: Path) -> None:
+def test_a_reader_that_stops_early_gets_no_error(project: Path) -> None:
     source = Path(__file__).parents[2] / "src"
     process = subprocess.Popen(
         [sys.executable, "-m", "aiayn", "translate", RUN, *SENTENCES],
@@ -185,22 +187,22 @@ def test_a_reader_that_stops_early_hears_no_complaint(project: Path) -> None:
     assert process.stdout
     assert process.stderr
     process.stdout.close()
-    complaint = process.stderr.read()
+    error_text = process.stderr.read()
     process.stderr.close()
-    assert (process.wait(), complaint) == (1, b"")
+    assert (process.wait(), error_text) == (1, b"")
 
 
-def test_beam_and_alpha_are_those_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Decoding] = []
+def test_beam_and_alpha_are_the_options(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[Decoding] = []
 
     def watched(*arguments: Any) -> list[str]:
-        asked.append(arguments[3])
+        used.append(arguments[3])
         return translate(*arguments)
 
-    monkeypatch.setattr("aiayn.decoding.text.translate", watched)
+    monkeypatch.setattr("aiayn.trained_run.translate", watched)
     main(["translate", RUN, "x", "--beam", "1", "--alpha", "0"])
     main(["translate", RUN, "x", "--beam", "2"])
-    assert asked == [
+    assert used == [
         Decoding(beam=1, alpha=0.0, extra_length=4),
         Decoding(beam=2, alpha=0.6, extra_length=4),
     ]
@@ -215,7 +217,7 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["en-de.bsae", "x"], "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?"),
         ([PARSER, "x"], "ConfigError: parsing.parser does not translate, it parses: aiayn parse parsing.parser"),
@@ -236,24 +238,26 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_clear_line(
-    project: Path, stdin: Callable[[bytes], None], arguments: list[str], said: str
+    project: Path, stdin: Callable[[bytes], None], arguments: list[str], message: str
 ) -> None:
     stdin(b"\n")
     with pytest.raises(SystemExit) as caught:
         main(["translate", *arguments])
-    assert said in str(caught.value.code)
+    assert message in str(caught.value.code)
     assert "\n" not in str(caught.value.code)
 
 
 @pytest.mark.slow
-def test_a_label_and_how_likely_each_is(project: Path, tmp_path: Path, capsys: Said) -> None:
+def test_a_label_and_the_probability_of_each(
+    project: Path, tmp_path: Path, capsys: Capture
+) -> None:
     out = tmp_path / "attention.svg"
     main(["classify", CLASSIFIER, SENTENCES[0], "", "sun " * 3000, "--attention", str(out)])
     lines = capsys.readouterr().out.split("\n")
     assert lines[1] == lines[3] == ""
     for line in (lines[0], lines[2]):
-        label, *told = line.split("\t")
-        likely = {name: float(p) for name, p in (text.split(" ") for text in told)}
+        label, *parts = line.split("\t")
+        likely = {name: float(p) for name, p in (text.split(" ") for text in parts)}
         assert tuple(likely) == LABELS
         assert likely[label] == max(likely.values())
         assert sum(likely.values()) == pytest.approx(1, abs=0.0005)
@@ -281,9 +285,9 @@ def test_bytes_that_are_not_utf8_are_one_clear_line(
         main(["translate", RUN])
 
 
-def test_sentences_out_of_a_pipe(project: Path, tmp_path: Path, capsys: Said) -> None:
+def test_sentences_out_of_a_pipe(project: Path, tmp_path: Path, capsys: Capture) -> None:
     main(["translate", RUN, *SENTENCES])
-    wanted = capsys.readouterr()
+    expected_output = capsys.readouterr()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     content = "".join(f"{sentence}\n" for sentence in SENTENCES)
@@ -291,7 +295,7 @@ def test_sentences_out_of_a_pipe(project: Path, tmp_path: Path, capsys: Said) ->
     writer.start()
     main(["translate", RUN, "--input", str(pipe)])
     writer.join()
-    assert capsys.readouterr() == wanted
+    assert capsys.readouterr() == expected_output
 
 
 def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
@@ -303,30 +307,32 @@ def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
         tensors[name] = tensors[name].clone()
         tensors[name][0, 0] = float("nan")
         save_weights(weights, tensors, about)
-        said = "CheckpointError: models/en-de.base/averaged.safetensors: .* holds values"
-        with pytest.raises(SystemExit, match=said):
+        message = "CheckpointError: models/en-de.base/averaged.safetensors: .* holds values"
+        with pytest.raises(SystemExit, match=message):
             main(["translate", RUN, *SENTENCES])
     finally:
         kept.replace(weights)
 
 
 def test_nothing_compares_with_a_folder_that_is_no_reproduction(
-    project: Path, capsys: Said
+    project: Path, capsys: Capture
 ) -> None:
     """Neither one that does not exist, nor one of something else."""
     for folder in ("reproductions/demmo", "models"):
         with pytest.raises(SystemExit, match="^2$"):
             main(["verify", folder])
         assert capsys.readouterr().err == (
-            f"DataError: {folder}/scores: no scores. Name a folder that make reproduction wrote.\n"
+            f"DataError: {folder}/scores: no scores. Name a folder that make publish wrote.\n"
         )
 
 
-def test_ctrl_c_is_no_error(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+def test_ctrl_c_is_no_error(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("aiayn.decoding.text.translate", interrupted)
+    monkeypatch.setattr("aiayn.trained_run.translate", interrupted)
     with pytest.raises(SystemExit, match="130"):
         main(["translate", RUN, "x"])
     assert capsys.readouterr().err == "Stopped.\n"

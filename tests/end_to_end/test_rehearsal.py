@@ -8,7 +8,7 @@ from typing import Any
 def test_a_scale_is_rehearsed(clone: Any) -> None:
     before = sorted(clone.root.rglob("*"))
     printed = clone.succeed("python", "-B", "-m", "aiayn", "rehearse", "copy")
-    assert "in small, with 2 of 2 runs:\n  17 stages ran, none failed\n" in printed
-    assert "this machine lacks:\n  nothing that was looked for\n" in printed
+    assert "with small models, 2 of 2 runs:\n  17 stages ran, none failed\n" in printed
+    assert "missing on this machine:\n  nothing\n" in printed
     assert "copy.base: 100,608 parameters, 900 steps" in printed
     assert sorted(clone.root.rglob("*")) == before

@@ -42,7 +42,7 @@ def test_its_own_copy_is_the_same(published: Any) -> None:
     held = json.loads((published.root / "v.json").read_text())
     assert (held["damage"], [*held["counts"]]) == ([], ["same"])
     page = (published.root / "v.html").read_text()
-    assert page.count("<td>same</td>") == len(held["cells"]) == held["counts"]["same"]
+    assert page.count("<td>same</td>") == len(held["figures"]) == held["counts"]["same"]
 
 
 def test_a_flipped_bit_and_a_changed_sentence_are_named(published: Any) -> None:
@@ -64,7 +64,7 @@ def test_another_seed_did_it(published: Any) -> None:
     status, said = verify(published)
     assert f"{RUN}: history/{RUN}.csv is the first output with other bytes\n" in said
     (cause,) = [line for line in said.splitlines() if line.startswith("  command")]
-    assert cause.endswith(f"train.py {RUN} --seed 1 -> python pipeline/train.py {RUN} --seed 2")
+    assert cause.endswith(f"train.py {RUN} --seed 1 -> python ./pipeline/train.py {RUN} --seed 2")
     row = next(line for line in said.splitlines() if line.startswith(f"{RUN} dev perplexity"))
     assert row.endswith("moved")
     outside = [line for line in said.splitlines() if line.endswith(" outside")]

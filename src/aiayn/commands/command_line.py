@@ -1,4 +1,4 @@
-"""The command line `aiayn`: each subcommand's arguments, and the function that runs it.
+"""The command line `aiayn`: a function for each subcommand, whose docstring is its help.
 
 A function imports what it needs itself: `aiayn --help` waits for no heavy import.
 """
@@ -12,21 +12,24 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from aiayn import config
 from aiayn.errors import ConfigError, DataError, one_line_errors, printable
 from aiayn.files import write_atomically
 from aiayn.results import places
-from aiayn.results.illustrations import KINDS
-from aiayn.trained_run import TrainedRun
+
+if TYPE_CHECKING:
+    from aiayn.trained_run import TrainedRun
+
+ATTENTION_KINDS = ("encoder", "decoder", "cross")  # results.illustrations.KINDS, which needs pandas
 
 
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
     """Parse the command line and run its subcommand."""
-    parsed = parser().parse_args(arguments)
-    parsed.function(parsed)
+    args = parser().parse_args(arguments)
+    args.function(args)
 
 
 def parser() -> ArgumentParser:
@@ -34,105 +37,81 @@ def parser() -> ArgumentParser:
     root = _Parser(prog="aiayn", description="Run the experiments, and use their trained models.")
     version = f"aiayn {importlib.metadata.version('aiayn')}"
     root.add_argument("--version", action="version", version=version)
-    subparsers = root.add_subparsers(dest="command", required=True)
+    commands = root.add_subparsers(dest="command", required=True)
 
-    def add(
-        name: str, function: Callable[[Namespace], None], help: str, description: str = ""
-    ) -> ArgumentParser:
-        command = subparsers.add_parser(name, help=help, description=description or None)
+    def add(function: Callable[[Namespace], None]) -> ArgumentParser:
+        summary, _, details = (function.__doc__ or "").partition(".")
+        command = commands.add_parser(
+            function.__name__, help=summary, description=f"{summary}.{details}"
+        )
         command.set_defaults(function=function)
         return command
 
-    command = add("translate", _translate, "translate lines of text with a trained run")
-    _add_input_options(command)
-    _add_attention_option(command)
-    _add_search_options(command)
+    for function in (translate, parse, classify):
+        command = add(function)
+        command.add_argument("run", help="a run of params.yaml, like en-de.base")
+        command.add_argument("text", nargs="*", help="one sentence each (default: lines of stdin)")
+        command.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
+        command.add_argument(
+            "--attention", type=Path, metavar="SVG", help="draw the first sentence's attention"
+        )
+        if function is classify:
+            command.set_defaults(beam=None, alpha=None, kind="encoder")
+            continue
+        command.add_argument("--beam", type=int, help="hypotheses kept (default: the task's)")
+        command.add_argument("--alpha", type=float, help="length penalty (default: the task's)")
+        command.add_argument(
+            "--kind", choices=ATTENTION_KINDS, default="cross", help="of attention (default: cross)"
+        )
+        if function is parse:
+            command.add_argument(
+                "--svg", type=Path, metavar="FILE", help="draw the first sentence's tree"
+            )
 
-    command = add(
-        "parse",
-        _parse,
-        "parse sentences with a trained run",
-        "Prints a bracketed tree in the format of the Penn Treebank for each sentence. Words are "
-        f"separated by spaces, as in {places.lines(places.text('TASK'), '*', 'source')}: commas, "
-        "full stops and the n't of a verb are words. Brackets become -LRB- and -RRB-.",
-    )
-    _add_input_options(command)
-    _add_attention_option(command)
-    _add_search_options(command)
-    command.add_argument("--svg", type=Path, metavar="FILE", help="draw the first sentence's tree")
-
-    command = add(
-        "classify",
-        _classify,
-        "label sentences with a trained run",
-        "Prints the label of each sentence and the probability of every label, separated by tabs; "
-        "an empty line for an empty sentence.",
-    )
-    _add_input_options(command)
-    _add_attention_option(command)
-    command.set_defaults(beam=None, alpha=None, kind="encoder")
-
-    command = add(
-        "repro",
-        _repro,
-        "run the pipeline, several stages in parallel",
-        "Does what `dvc repro` does, with the same outputs, several stages at a time.",
-    )
+    command = add(repro)
     command.add_argument("stages", nargs="*", help="run these and what they need; default: all")
     command.add_argument(
         "--jobs", type=_positive, help="stages in parallel (default: cores / machine.threads)"
     )
 
-    command = add(
-        "verify",
-        _verify,
-        "compare the results here with a published reproduction",
-        "Compares every published figure with the one here (the same, inside or outside the "
-        "published interval) and lists what differs in code, data, parameters, versions and "
-        "machine. Exit status 0: nothing is outside, missing or damaged; 1: something is; 2: "
-        "there is nothing to compare.",
-    )
-    command.add_argument(
-        "reproduction", type=Path, help=f"a folder, like {places.REPRODUCTIONS}/multi30k"
-    )
+    command = add(verify)
+    command.add_argument("reproduction", type=Path, help=f"like {places.REPRODUCTIONS}/multi30k")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write a JSON file")
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
-    command = add(
-        "export",
-        _export,
-        "write a trained run in the format of another engine",
-        f"Writes {places.EXPORTS}/RUN.ENGINE with a model card, and translates the test set with "
-        "the engine, whose beam search differs. Each engine is an extra of this package.",
+    command = add(publish)
+    command.add_argument("name", nargs="?", help="default: only write the table again")
+    command.add_argument(
+        "--force", action="store_true", help="even if code is uncommitted or a stage out of date"
     )
+
+    command = add(export)
     command.add_argument("run", help="a run of params.yaml, like en-de.base")
     command.add_argument("--to", required=True, choices=("ctranslate2", "transformers"))
 
-    command = add(
-        "rehearse",
-        _rehearse,
-        "check this machine before a long run",
-        "Runs every stage of a scale with small models on generated text, then reports the "
-        "memory, disk and time of the real run and what this machine is missing. Downloads "
-        "nothing, changes nothing. Exit status 1: a stage failed or something is missing.",
-    )
-    command.add_argument(
-        "scale", nargs="?", help="a file of conf/scale (default: conf/config.yaml's)"
-    )
+    command = add(rehearse)
+    command.add_argument("scale", nargs="?", help="a file of conf/scale (default: the demo)")
 
-    add("sync", _sync, "mirror finished runs to the MLflow store")
+    add(sync)
     return root
 
 
-def _translate(args: Namespace) -> None:
-    run, sentences = _run_and_sentences(args, "translate")
+def translate(args: Namespace) -> None:
+    """Translate lines of text with a trained run."""
+    run, sentences = _trained_run(args, "translate"), _sentences(args)
     outputs = run.translate(sentences, beam=args.beam, alpha=args.alpha)
     _draw_attention(args, run, sentences)
     _print(outputs)
 
 
-def _parse(args: Namespace) -> None:
-    run, sentences = _run_and_sentences(args, "parse")
+def parse(args: Namespace) -> None:
+    """Parse sentences with a trained run.
+
+    Prints a bracketed tree in the format of the Penn Treebank for each sentence. Words are
+    separated by spaces, as in data/text/TASK/*.source: commas, full stops and the n't of a verb
+    are words. Brackets become -LRB- and -RRB-.
+    """
+    run, sentences = _trained_run(args, "parse"), _sentences(args)
     trees = run.parse(sentences, beam=args.beam, alpha=args.alpha)
     _draw_attention(args, run, sentences)
     if args.svg:
@@ -142,8 +121,13 @@ def _parse(args: Namespace) -> None:
     _print(str(tree) if tree.words else "" for tree in trees)
 
 
-def _classify(args: Namespace) -> None:
-    run, sentences = _run_and_sentences(args, "classify")
+def classify(args: Namespace) -> None:
+    """Label sentences with a trained run.
+
+    Prints the label of each sentence and the probability of every label, separated by tabs; an
+    empty line for an empty sentence.
+    """
+    run, sentences = _trained_run(args, "classify"), _sentences(args)
     lines = []
     for likely in run.classify(sentences):
         label = max(likely, key=likely.__getitem__, default="")
@@ -152,33 +136,63 @@ def _classify(args: Namespace) -> None:
     _print(lines)
 
 
-def _repro(args: Namespace) -> None:
-    from aiayn.commands.repro.parallel import repro
+def repro(args: Namespace) -> None:
+    """Run the pipeline, several stages in parallel.
 
-    repro(args.stages, args.jobs)
+    Does what `dvc repro` does, with the same outputs.
+    """
+    from aiayn.commands.repro import parallel
+
+    parallel.repro(args.stages, args.jobs)
 
 
-def _verify(args: Namespace) -> None:
-    from aiayn.commands.verification import verify
-    from aiayn.commands.verification.cells import NoReproductionError
+def verify(args: Namespace) -> None:
+    """Compare the results here with a published reproduction.
+
+    Compares every published figure with the one here (the same, inside or outside the published
+    interval) and lists what differs in code, data, parameters, versions and machine. Exit status 0:
+    nothing is outside, missing or damaged; 1: something is; 2: there is nothing to compare.
+    """
+    from aiayn.commands.verification import verification
+    from aiayn.commands.verification.figures import NoReproductionError
 
     try:
-        verification = verify.verify(args.reproduction, Path())
+        found = verification.verify(args.reproduction, Path())
     except NoReproductionError as error:
         print(printable(f"DataError: {error}"), file=sys.stderr)
-        sys.exit(verify.NOTHING_COMPARES)
+        sys.exit(verification.NOTHING_COMPARABLE)
     if args.json:
-        write_atomically(args.json, verify.to_json(verification))
+        write_atomically(args.json, found.model_dump_json(indent=2) + "\n")
     if args.page:
-        write_atomically(args.page, verify.to_html(verification))
-    _print(verify.to_lines(verification))
-    sys.exit(verification.status)
+        write_atomically(args.page, verification.to_html(found))
+    _print(verification.to_lines(found))
+    sys.exit(found.status)
 
 
-def _export(args: Namespace) -> None:
-    from aiayn.commands.export.export import export
+def publish(args: Namespace) -> None:
+    """Copy the results here to a reproduction.
 
-    done = export(config.load(), args.run, args.to)
+    Copies the text of the results to reproductions/NAME, and writes its README.md and the table of
+    all reproductions.
+    """
+    from aiayn.commands.publication.publish import publish as publish_results
+    from aiayn.commands.publication.reproductions_table import write_table
+
+    if args.name is None:
+        write_table(places.project() / places.REPRODUCTIONS)
+    else:
+        print(publish_results(args.name, force=args.force))
+
+
+def export(args: Namespace) -> None:
+    """Write a trained run in the format of another engine.
+
+    Writes exports/RUN.ENGINE with a model card, and translates the test set with the engine, whose
+    beam search differs. Each engine is an extra of this package.
+    """
+    from aiayn.commands.export.export import export as export_run
+
+    done = export_run(config.load(), args.run, args.to)
     for name, theirs in done.theirs.items():
         ours = done.ours[name]
         print(f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn")
@@ -186,18 +200,25 @@ def _export(args: Namespace) -> None:
     print(f"How to use it: {places.card(done.folder)}")
 
 
-def _rehearse(args: Namespace) -> None:
-    from aiayn.commands.rehearsal.rehearse import rehearse
+def rehearse(args: Namespace) -> None:
+    """Check this machine before a long run.
 
-    sys.exit(0 if rehearse(Path(), args.scale) else 1)
+    Runs every stage of a scale with small models on generated text, then reports the memory, disk
+    and time of the real run and what this machine is missing. Downloads nothing, changes nothing.
+    Exit status 1: a stage failed or something is missing.
+    """
+    from aiayn.commands.rehearsal.rehearse import rehearse as rehearse_scale
+
+    sys.exit(0 if rehearse_scale(Path(), args.scale) else 1)
 
 
-def _sync(args: Namespace) -> None:
+def sync(args: Namespace) -> None:
+    """Mirror finished runs to the MLflow store."""
     from aiayn.tracking.store import StoreError, store_name
-    from aiayn.tracking.sync import sync
+    from aiayn.tracking.sync import sync as sync_runs
 
     try:
-        done = sync(config.load())
+        done = sync_runs(config.load())
     except StoreError as error:
         sys.exit(f"MLflow at {store_name()}: {error}.")
     for warning in done.warnings:
@@ -205,15 +226,23 @@ def _sync(args: Namespace) -> None:
     print(done)
 
 
-def _run_and_sentences(args: Namespace, use: str) -> tuple[TrainedRun, list[str]]:
-    """The run, which can be used like that, and the sentences of the arguments, a file or stdin.
+def _trained_run(args: Namespace, use: str) -> TrainedRun:
+    """Raises ConfigError if there is no such run, or it is of another kind."""
+    config.load().run(args.run)  # a wrong name is reported before torch is imported
+    from aiayn.trained_run import TrainedRun
 
-    Raises:
-        ConfigError: there is no such run, it is of another kind, or sentences come from two places.
-        DataError: there is no sentence, or it is not UTF-8.
-    """
     run = TrainedRun(args.run)
     run.require(use)
+    return run
+
+
+def _sentences(args: Namespace) -> list[str]:
+    """From the arguments, a file or stdin.
+
+    Raises:
+        ConfigError: both arguments and a file are given.
+        DataError: there is no sentence, or it is not UTF-8.
+    """
     if args.text and args.input:
         raise ConfigError("give sentences or --input, not both.")
     if args.text:
@@ -238,7 +267,7 @@ def _run_and_sentences(args: Namespace, use: str) -> tuple[TrainedRun, list[str]
         raise DataError(f"{source}: not UTF-8 at byte {error.start}.") from error
     if not any(sentence.strip() for sentence in sentences):
         raise DataError(f"{source}: there is no sentence.")
-    return run, sentences
+    return sentences
 
 
 def _draw_attention(args: Namespace, run: TrainedRun, sentences: Sequence[str]) -> None:
@@ -260,26 +289,6 @@ def _print(lines: Iterable[str]) -> None:
         # Python would write what is left in the buffer, and fail again, as it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-
-
-def _add_input_options(command: ArgumentParser) -> None:
-    command.add_argument("run", help="a run of params.yaml, like en-de.base")
-    command.add_argument("text", nargs="*", help="one sentence each (default: lines of stdin)")
-    command.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
-
-
-def _add_attention_option(command: ArgumentParser) -> None:
-    command.add_argument(
-        "--attention", type=Path, metavar="SVG", help="draw the attention over the first sentence"
-    )
-
-
-def _add_search_options(command: ArgumentParser) -> None:
-    command.add_argument("--beam", type=int, help="hypotheses kept (default: the task's)")
-    command.add_argument("--alpha", type=float, help="length penalty (default: the task's)")
-    command.add_argument(
-        "--kind", choices=KINDS, default="cross", help="which attention is drawn (default: cross)"
-    )
 
 
 def _positive(text: str) -> int:

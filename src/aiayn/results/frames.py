@@ -75,6 +75,7 @@ SCHEMAS: Mapping[str, Schema] = {
         "split": Field("string", "dev, test or the name of another test set"),
         "test_set": Field("string", "its corpora, joined by +"),
         "pairs": Field("int64", "sentences, or pairs of them, that were scored"),
+        "digests": Field("string", "their SHA-256 digests by side, joined by a space"),
         "metric": Field("string", "such as bleu, chrf, bracket_f1, accuracy"),
         "value": Field("float64", "percent, 0 to 100"),
         "low": Field("float64", "lower end of the 95 % interval; missing where none was estimated"),
@@ -260,6 +261,7 @@ def scores_frame(
                 "split": split,
                 "test_set": "+".join(scored_split.test_set.corpora),
                 "pairs": scored_split.test_set.pairs,
+                "digests": " ".join(f"{k}:{v}" for k, v in scored_split.test_set.sha256.items()),
                 "metric": metric,
                 **vars(score),
             }

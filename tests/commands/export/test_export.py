@@ -24,7 +24,7 @@ from aiayn.results.checkpoints import Weights
 
 RUN = "en-de.base"
 SENTENCES = ["A dog sleeps in the sun.", "", "Two men are walking."]
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -72,15 +72,15 @@ def project(
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["ctranslate2", "transformers"])
 @pytest.mark.filterwarnings("default")  # the libraries' own
-def test_the_folder_and_its_card(project: Path, engine: str, capsys: Said) -> None:
+def test_the_folder_and_its_card(project: Path, engine: str, capsys: Capture) -> None:
     pytest.importorskip(engine, reason=f"the extra {engine} is not installed")
     main(["export", RUN, "--to", engine])
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     folder = project / f"exports/{RUN}.{engine}"
     card = (folder / "README.md").read_text()
     front, body = card.split("---\n")[1:3]
     assert yaml.load(front, yaml.CSafeLoader)["library_name"] == engine
-    assert "of 3 hypotheses are the same" in said
+    assert "of 3 hypotheses are the same" in message
     assert f"{RUN}, for {engine}" in body
     assert "a-corpus: 3 pairs" in body
     assert "a-test-set, 3 sentences" in body
@@ -89,26 +89,26 @@ def test_the_folder_and_its_card(project: Path, engine: str, capsys: Said) -> No
     assert {path.name for path in (project / "exports").iterdir()} == {folder.name}
 
 
-def fails(capsys: Said, *arguments: str) -> str:
+def fails(capsys: Capture, *arguments: str) -> str:
     with pytest.raises(SystemExit) as stopped:
         main(["export", *arguments])
     assert stopped.value.code not in (0, None)
-    said = str(stopped.value.code)
-    assert "\n" not in said
-    return said
+    message = str(stopped.value.code)
+    assert "\n" not in message
+    return message
 
 
 def test_what_cannot_be_exported_is_one_line(
-    project: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+    project: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     to = ("--to", "transformers")
     assert "parsing.parser does not translate" in fails(capsys, "parsing.parser", *to)
     assert "has learned positions" in fails(capsys, "en-de.E_learned", *to)
     for engine in ("ctranslate2", "transformers"):
-        said = fails(capsys, "en-de.R_r4", "--to", engine)
-        assert "en-de.R_r4 attends within a neighbourhood of 4 positions" in said
-        said = fails(capsys, "en-de.B_dk16", "--to", engine)
-        assert "en-de.B_dk16 has heads of d_k 4 and d_v 8" in said
+        message = fails(capsys, "en-de.R_r4", "--to", engine)
+        assert "en-de.R_r4 attends within a neighbourhood of 4 positions" in message
+        message = fails(capsys, "en-de.B_dk16", "--to", engine)
+        assert "en-de.B_dk16 has heads of d_k 4 and d_v 8" in message
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert "pip install -e '.[transformers]'" in fails(capsys, RUN, *to)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())

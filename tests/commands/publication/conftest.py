@@ -1,15 +1,14 @@
-"""A reproduction of one run, made by hand, with a dvc.lock whose digests are those of its files."""
+"""A hand-made reproduction with one run."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+ROOT = Path(__file__).parents[3]
 CIRCUMSTANCES = {
     "host": "a-host", "device": "cpu: 2 x An Invented Processor", "python": "3.11.0",
     "versions": {"torch": "2.13.0"}, "commit": "4f2a" * 10 + "-dirty", "fingerprint": "f",
@@ -32,73 +31,30 @@ SCORES = {
 
 @pytest.fixture
 def reproduction(tmp_path: Path) -> Path:
-    """In a folder named toy."""
+    """In a folder named toy: the demo's parameters, with a downloaded corpus for en-de."""
     root = tmp_path / "toy"
-
-    def put(path: str, content: str) -> dict[str, str]:
-        """An entry of dvc.lock for a file that is laid down."""
+    params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
+    side = {"download": "corpus"}
+    params["scale"] = "toy"
+    params["catalogue"]["downloads"] = {
+        "corpus": {"url": URL, "checksum": "sha256:" + "a" * 64, "licence": "research only"},
+        "unused": {
+            "url": "https://example.org/other", "checksum": "md5:" + "b" * 32, "licence": "none",
+        },
+    }  # fmt: skip
+    params["catalogue"]["corpora"]["corpus"] = {
+        "sides": {"en": side, "de": side, "fr": {"download": "unused"}}
+    }
+    params["tasks"]["en-de"]["text"]["train"] = ["corpus"]
+    outs = [{"path": "data/text/en-de", "md5": "7" * 32 + ".dir", "size": 99, "nfiles": 7}]
+    lock = {"schema": "2.0", "stages": {"download@en-de": {"cmd": "python", "outs": outs}}}
+    for path, content in (
+        ("params.yaml", yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)),
+        ("dvc.lock", yaml.dump(lock, Dumper=yaml.CSafeDumper)),
+        ("circumstances/en-de.base.train.json", json.dumps(CIRCUMSTANCES)),
+        ("history/en-de.base.csv", "step\n10\n"),
+        ("scores/en-de.base.json", json.dumps(SCORES)),
+    ):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(content)
-        return {"path": path, "md5": hashlib.md5(content.encode()).hexdigest()}
-
-    side = {"download": "corpus"}
-    catalogue = {
-        "downloads": {
-            "corpus": {
-                "url": URL, "checksum": "sha256:" + "a" * 64, "licence": "research only",
-                "bytes": 123,
-            },
-            "unused": {"url": "https://example.org/other", "checksum": "md5:b", "licence": "none"},
-        },
-        "corpora": {
-            "train": {"sides": {"en": side, "de": side, "fr": {"download": "unused"}}},
-            "elsewhere": {"sides": {"en": {"download": "unused"}}},
-            "a-test-set": {"grammar": {"split": "test"}},
-        },
-    }  # fmt: skip
-    text = {"source": "en", "target": "de", "train": ["train"], "dev": "a-test-set", "tests": {"test": "a-test-set"}}  # fmt: skip
-    data = {"path": "data/text/en-de", "md5": "7" * 32 + ".dir", "size": 99, "nfiles": 7}
-    weights = {"path": "models/en-de.base/checkpoints", "md5": "8" * 32 + ".dir", "size": 5}
-    history = put("history/en-de.base.csv", "step\n10\n")
-    stages: dict[str, dict[str, Any]] = {
-        "download@en-de": {
-            "cmd": "python pipeline/download.py en-de",
-            "deps": [{"path": "src/aiayn/data/corpora", "md5": "1" * 32 + ".dir"}],
-            "params": {"params.yaml": {"catalogue": catalogue, "tasks.en-de.text": text}},
-            "outs": [data],
-        },
-        "train@en-de.base": {
-            "cmd": "python pipeline/train.py en-de.base --seed 1",
-            "deps": [{"path": "src/aiayn/training", "md5": "2" * 32 + ".dir"}, data],
-            "params": {"params.yaml": {"training": {"warmup_steps": 800}}},
-            "outs": [
-                put("circumstances/en-de.base.train.json", json.dumps(CIRCUMSTANCES)),
-                history,
-                weights,
-            ],
-        },
-        "score@en-de.base": {
-            "cmd": "python pipeline/score.py en-de.base",
-            "deps": [{"path": "src/aiayn/evaluation", "md5": "3" * 32 + ".dir"}, history],
-            "outs": [put("scores/en-de.base.json", json.dumps(SCORES))],
-        },
-    }
-    # of another scale, which ran in the same clone before
-    stages["download@who-acts"] = {
-        **stages["download@en-de"], "outs": [{**data, "path": "data/text/who-acts"}],
-    }  # fmt: skip
-    stages["train@who-acts.classifier"] = stages["train@en-de.base"]
-    put(
-        "params.yaml",
-        yaml.dump(
-            {
-                "scale": "toy",
-                "catalogue": catalogue,
-                "tasks": {"en-de": {"text": text}},
-                "runs": {"en-de.base": {"task": "en-de"}},
-            },
-            Dumper=yaml.CSafeDumper,
-        ),
-    )
-    put("dvc.lock", yaml.dump({"schema": "2.0", "stages": stages}, Dumper=yaml.CSafeDumper))
     return root

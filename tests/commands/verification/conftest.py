@@ -1,9 +1,10 @@
-"""Two hand-made sides of a verification: a run's scores, curve, lock and circumstances each."""
+"""Two hand-made sides of a verification: parameters, scores, history, lock and metadata of a run."""
 
 from __future__ import annotations
 
 import copy
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+PARAMS = Path(__file__).parents[3] / "params.yaml"
 RUN, TASK = "en-de.base", "en-de"
 Side = Callable[..., Path]
 
@@ -60,7 +62,7 @@ CIRCUMSTANCES = {
 
 @pytest.fixture
 def side(tmp_path: Path) -> Side:
-    """Lays a side out in a folder; what differs from the other is given."""
+    """Writes the files of a side; arguments change them."""
 
     def make(
         name: str,
@@ -72,6 +74,7 @@ def side(tmp_path: Path) -> Side:
         root = tmp_path / name
         for folder in ("scores", "history", "circumstances"):
             (root / folder).mkdir(parents=True)
+        shutil.copy(PARAMS, root)
         scored, locked = copy.deepcopy(SCORES), copy.deepcopy(STAGES)
         scores(scored)
         stages(locked)

@@ -1,1 +1,1 @@
-"""What lets others use a reproduction's folder: a page to begin with, and metadata for programs."""
+"""Publishing a reproduction: its page README.md, and the table of all reproductions."""

@@ -1,2 +1,1 @@
-"""A scale tried before its night: its graph in small, what the true one takes, what this machine
-lacks for it."""
+"""`aiayn rehearse`: runs a scale with small models, and checks the machine for the real run."""

@@ -1,7 +1,5 @@
 """Whether the results in a scale's folder may be published: made by committed code, by a graph that
 is up to date.
-
-`make publish` runs this file first, in the scale's folder.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from aiayn.commands.repro.dvc_commands import changed_stages
-from aiayn.errors import GraphError, one_line_errors
+from aiayn.errors import GraphError
 from aiayn.results import places
 
 SHOWN = 3  # names in a message
@@ -38,14 +36,3 @@ def check_up_to_date() -> None:
 def _listed(names: Collection[str]) -> str:
     shown = ", ".join(list(names)[:SHOWN])
     return f"{shown} and {len(names) - SHOWN} more" if len(names) > SHOWN else shown
-
-
-@one_line_errors
-def main() -> None:
-    """Exit with status 1 and a one-line reason where the results may not be published."""
-    check_committed(places.project())
-    check_up_to_date()
-
-
-if __name__ == "__main__":
-    main()

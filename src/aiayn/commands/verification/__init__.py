@@ -1,1 +1,1 @@
-"""Is what was made here what others published? A project beside a reproduction, cell by cell."""
+"""`aiayn verify`: compares the results of a project with a published reproduction."""

@@ -1,4 +1,4 @@
-"""What a machine lacks is named, and what it has is not."""
+"""What is missing on a machine is named, and what is there is not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from aiayn.commands.rehearsal import machine
+from aiayn.commands.rehearsal import missing
 from aiayn.config import Config, Corpus, Download, Labelled, Launcher, Side
 from aiayn.data.corpora.fetching import source
 from aiayn.files import free_bytes
@@ -18,25 +18,25 @@ from aiayn.model.device import Device
 CPU = Device(torch.device("cpu"), "float32")
 
 
-def test_a_licence_that_is_not_here(
+def test_a_licensed_treebank_that_is_not_here(
     wmt14: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AIAYN_TREEBANK", "AIAYN_PARSED_TEXT"):
         monkeypatch.delenv(name, raising=False)
-    lacks = machine.missing_treebanks(wmt14)
-    assert len(lacks) == 4  # wsj-02-21, wsj-22, wsj-23, machine-parsed
-    assert sum("AIAYN_TREEBANK" in lack for lack in lacks) == 3
-    assert sum("AIAYN_PARSED_TEXT" in lack for lack in lacks) == 1
+    lines = missing.missing_treebanks(wmt14)
+    assert len(lines) == 4  # wsj-02-21, wsj-22, wsj-23, machine-parsed
+    assert sum("AIAYN_TREEBANK" in line for line in lines) == 3
+    assert sum("AIAYN_PARSED_TEXT" in line for line in lines) == 1
     tree = "( (S (NP (DT The) (NN dog)) (VP (VBZ sleeps)) (. .)) )\n"
     for section in ("02", "10", "21", "22", "23"):
         (tmp_path / section).mkdir()
         (tmp_path / section / f"wsj_{section}01.mrg").write_text(tree)
     monkeypatch.setenv("AIAYN_TREEBANK", str(tmp_path))
-    assert len(machine.missing_treebanks(wmt14)) == 1
+    assert len(missing.missing_treebanks(wmt14)) == 1
 
 
 def unreachable() -> str:
-    """A URL of this machine at which nobody listens."""
+    """A URL of this machine that refuses connections."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return f"http://127.0.0.1:{server.getsockname()[1]}/a.gz"
 
@@ -44,23 +44,23 @@ def unreachable() -> str:
 def test_a_host_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     wanted = Download(url=unreachable(), checksum=f"sha256:{64 * '0'}", licence="none")
-    assert machine.missing_downloads([source(wanted, tmp_path)]) == [
+    assert missing.missing_downloads([source(wanted, tmp_path)]) == [
         f"{wanted.url}: no connection. Connect this machine, or set AIAYN_MIRROR."
     ]
 
 
-def test_what_lies_in_a_mirror_is_asked_of_nobody(wmt14: Config, tmp_path: Path) -> None:
-    found, lacks = machine.sources(wmt14, str(tmp_path))
-    assert (found, len(lacks)) == ([], 7)  # five archives of training text, two of newstests
+def test_files_of_a_mirror_need_no_host(wmt14: Config, tmp_path: Path) -> None:
+    found, lines = missing.sources(wmt14, str(tmp_path))
+    assert (found, len(lines)) == ([], 7)  # five archives of training text, two of newstests
     place = tmp_path / "www.statmt.org/wmt13/test.tgz"
     place.parent.mkdir(parents=True)
     place.write_bytes(b"")
-    found, lacks = machine.sources(wmt14, str(tmp_path))
-    assert ([one.path for one in found], len(lacks)) == ([place], 6)
-    assert machine.missing_downloads(found) == []
+    found, lines = missing.sources(wmt14, str(tmp_path))
+    assert ([one.path for one in found], len(lines)) == ([place], 6)
+    assert missing.missing_downloads(found) == []
 
 
-def test_labelled_text_is_looked_for_too(wmt14: Config, tmp_path: Path) -> None:
+def test_labelled_text_is_checked_too(wmt14: Config, tmp_path: Path) -> None:
     reviews = Download(
         url="http://example.org/reviews.zip", checksum=f"sha256:{64 * '0'}", licence="none"
     )
@@ -70,58 +70,58 @@ def test_labelled_text_is_looked_for_too(wmt14: Config, tmp_path: Path) -> None:
         downloads={**old.downloads, "reviews": reviews},
         corpora={**old.corpora, "newstest2013": Corpus(labelled=Labelled(texts=texts))},
     )
-    _, lacks = machine.sources(wmt14.model_copy(update={"catalogue": catalogue}), str(tmp_path))
-    assert sum("example.org/reviews.zip: not in the mirror" in lack for lack in lacks) == 1
+    _, lines = missing.sources(wmt14.model_copy(update={"catalogue": catalogue}), str(tmp_path))
+    assert sum("example.org/reviews.zip: not in the mirror" in line for line in lines) == 1
 
 
 def test_a_launcher_that_counts_on_more_gpus(
     wmt14: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "_gpus", lambda: 2)
-    assert [*machine.missing_processors(wmt14, CPU, days=0.1)][-1] == (
+    monkeypatch.setattr(missing, "_gpus", lambda: 2)
+    assert [*missing.missing_processors(wmt14, CPU, days=0.1)][-1] == (
         "launcher.gpus is 8, and torch sees 2 GPUs. "
         "Set it to as many as there are, or compose with launcher=here."
     )
     cluster = wmt14.replace(launcher=wmt14.launcher.replace(nodes=2, command="sh submit.sh"))
-    assert [*machine.missing_processors(cluster, CPU, days=0.1)] == []
+    assert [*missing.missing_processors(cluster, CPU, days=0.1)] == []
     gpu = Device(torch.device("cuda"), "bfloat16")
-    assert [machine.processes(params, gpu) for params in (wmt14, cluster)] == [2, 16]
+    assert [missing.processes(params, gpu) for params in (wmt14, cluster)] == [2, 16]
     alone = wmt14.replace(launcher=Launcher(command=None))
-    assert [*machine.missing_processors(alone, CPU, days=0.1)] == []
+    assert [*missing.missing_processors(alone, CPU, days=0.1)] == []
     nowhere = wmt14.replace(launcher=Launcher(command="no-such-program --fast"))
-    assert [*machine.missing_processors(nowhere, CPU, days=0.1)] == [
+    assert [*missing.missing_processors(nowhere, CPU, days=0.1)] == [
         "launcher.command starts 'no-such-program', which is not installed. Install it."
     ]
 
 
 def test_no_gpu_where_a_cpu_would_take_for_ever(wmt14: Config) -> None:
     alone = wmt14.replace(launcher=Launcher(command=None))
-    (lack,) = machine.missing_processors(alone, CPU, days=1234.5)
-    assert lack.startswith("no GPU: torch sees none, so this CPU would train all runs, for 1,234 ")
+    (line,) = missing.missing_processors(alone, CPU, days=1234.5)
+    assert line.startswith("no GPU: torch sees none, so this CPU would train all runs, for 1,234 ")
     chosen = alone.replace(machine=alone.machine.replace(device="cpu"))
-    assert [*machine.missing_processors(chosen, CPU, days=1234.5)] == []
+    assert [*missing.missing_processors(chosen, CPU, days=1234.5)] == []
 
 
-def test_too_little_room(tmp_path: Path) -> None:
+def test_too_little_disk(tmp_path: Path) -> None:
     free = free_bytes(tmp_path / "not/there/yet")
-    assert [*machine.missing_disk({tmp_path: free // 2})] == []
-    (lack,) = machine.missing_disk({tmp_path: 10 * free})
-    assert lack.startswith("disk: ")
-    assert str(tmp_path) in lack
+    assert [*missing.missing_disk({tmp_path: free // 2})] == []
+    (line,) = missing.missing_disk({tmp_path: 10 * free})
+    assert line.startswith("disk: ")
+    assert str(tmp_path) in line
 
 
 def test_too_little_memory() -> None:
-    there = machine.host_memory()
-    assert [*machine.missing_memory(CPU, "en-de.big", there // 4, 2)] == []
-    (lack,) = machine.missing_memory(CPU, "en-de.big", there, 2)
-    assert lack.startswith("memory: training en-de.big takes ")
+    there = missing.host_memory()
+    assert [*missing.missing_memory(CPU, "en-de.big", there // 4, 2)] == []
+    (line,) = missing.missing_memory(CPU, "en-de.big", there, 2)
+    assert line.startswith("memory: training en-de.big needs ")
 
 
 def test_a_host_with_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "size_at", lambda url: 12)
+    monkeypatch.setattr(missing, "size_at", lambda url: 12)
     checksum = f"sha256:{hashlib.sha256(b'').hexdigest()}"
     wanted = Download(url="http://host/a.gz", checksum=checksum, licence="none", bytes=13)
-    assert machine.missing_downloads([source(wanted, tmp_path)]) == [
+    assert missing.missing_downloads([source(wanted, tmp_path)]) == [
         "http://host/a.gz: the host has 12 bytes, the catalogue declares 13. "
         "It serves another version: set AIAYN_MIRROR."
     ]

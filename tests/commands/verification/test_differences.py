@@ -1,4 +1,4 @@
-"""Why figures differ: each thing that decides a run's bytes, changed alone, is named alone."""
+"""Each thing that determines a run's outputs, changed alone, is named alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aiayn.commands.verification.causes import run_causes
+from aiayn.commands.verification.differences import run_differences
 
 Side = Callable[..., Path]
 TRAIN = "train@en-de.base"
@@ -18,12 +18,12 @@ def moved(stages: Any) -> None:
     stages[TRAIN]["outs"][1]["md5"] = "m2.dir"
 
 
-def test_nothing_differs_but_circumstances(side: Side) -> None:
+def test_nothing_differs_but_run_metadata(side: Side) -> None:
     def again(stages: Any) -> None:
         stages[TRAIN]["outs"][0]["md5"] = "another time"
 
-    (found,) = run_causes(
-        ["en-de.base"], side("published"), side("here", stages=again, seconds=2.0)
+    found = run_differences(
+        "en-de.base", "en-de", side("published"), side("here", stages=again, seconds=2.0)
     )
     assert (found.causes, found.first_output) == ((), None)
 
@@ -58,7 +58,8 @@ def code(stages: Any) -> None:
 def test_what_changed_is_named(
     side: Side, change: Callable[[Any], None], facts: dict[str, Any], kind: str, what: str
 ) -> None:
-    (found,) = run_causes(["en-de.base"], side("published"), side("here", stages=change, **facts))
+    here = side("here", stages=change, **facts)
+    found = run_differences("en-de.base", "en-de", side("published"), here)
     assert found.first_output == "models/en-de.base/checkpoints"
     assert [(cause.stage, cause.kind, cause.what) for cause in found.causes] == [
         (TRAIN, kind, what)
@@ -73,7 +74,8 @@ def test_other_text_comes_before_what_it_changes(side: Side) -> None:
         stages["train_bpe@en-de"]["outs"][0]["md5"] = "b2.dir"
         recipe(stages)
 
-    (found,) = run_causes(["en-de.base"], side("published"), side("here", stages=other))
+    here = side("here", stages=other)
+    found = run_differences("en-de.base", "en-de", side("published"), here)
     assert found.first_output == "data/text/en-de"
     assert [(cause.stage, cause.kind) for cause in found.causes] == [
         ("download@en-de", "unknown"), (TRAIN, "parameter"),

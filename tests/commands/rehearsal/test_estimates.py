@@ -1,23 +1,28 @@
-"""What the paper's scale takes, held against what the paper prints and against arithmetic."""
+"""What the paper's scale needs, compared with the paper and with arithmetic."""
 
 from __future__ import annotations
 
 import pytest
 
-from aiayn.commands.rehearsal.demands import RunDemand, activation_bytes, demands, pairs_of
+from aiayn.commands.rehearsal.estimates import (
+    TEXT_BYTES,
+    TOKEN_BYTES,
+    RunEstimate,
+    activation_bytes,
+    estimate_runs,
+    text_bytes,
+)
 from aiayn.config import Config
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="session")
-def found(wmt14: Config) -> dict[str, RunDemand]:
-    return {demand.run: demand for demand in demands(wmt14)}
+def found(wmt14: Config) -> dict[str, RunEstimate]:
+    return {estimate.run: estimate for estimate in estimate_runs(wmt14)}
 
 
-def test_the_models_are_built_in_their_true_size(
-    wmt14: Config, found: dict[str, RunDemand]
-) -> None:
+def test_the_models_are_built_in_real_size(wmt14: Config, found: dict[str, RunEstimate]) -> None:
     assert found.keys() == wmt14.runs.keys()
     # table 3 prints millions: 65 for base (63 at 37,000 pieces, see docs/deviations.md), 213 for big
     assert found["en-de.base"].parameters == pytest.approx(65e6, rel=0.04)
@@ -25,7 +30,7 @@ def test_the_models_are_built_in_their_true_size(
     assert found["en-de.D_drop00"].parameters == found["en-de.base"].parameters
 
 
-def test_disk_and_memory_follow_from_the_parameters(found: dict[str, RunDemand]) -> None:
+def test_disk_and_memory_follow_from_the_parameters(found: dict[str, RunEstimate]) -> None:
     base, row = found["en-de.base"], found["en-de.A_h1"]
     # weights, gradients and two moments of four bytes each
     assert base.state_bytes == 16 * base.parameters
@@ -34,7 +39,7 @@ def test_disk_and_memory_follow_from_the_parameters(found: dict[str, RunDemand])
     assert row.disk_bytes == 2 * 4 * 1 * row.parameters
 
 
-def test_cost_of_training_is_near_the_papers(found: dict[str, RunDemand]) -> None:
+def test_cost_of_training_is_near_the_papers(found: dict[str, RunEstimate]) -> None:
     """Table 2 estimates 3.3e18 for base from 12 hours of 8 GPUs at 9.5 TFLOP/s sustained; counted
     in the model, the same training takes less."""
     # 6 FLOPs a parameter and token, of which about 63M - 19M are met on the source's side
@@ -55,7 +60,8 @@ def test_activations_grow_with_the_micro_batch(wmt14: Config) -> None:
     assert quarter > 4 * 512 * 3_120 * 4
 
 
-def test_pairs_are_the_published_ones_of_these_files(wmt14: Config) -> None:
-    assert pairs_of(wmt14, "en-de") == 1_920_209 + 2_399_123 + 201_288
-    assert pairs_of(wmt14, "en-fr") == pytest.approx(40.8e6, rel=0.01)
-    assert pairs_of(wmt14, "parsing") is None
+def test_the_text_is_estimated_from_the_published_numbers_of_pairs(wmt14: Config) -> None:
+    each = 2 * (TEXT_BYTES + TOKEN_BYTES)
+    assert text_bytes(wmt14, "en-de") == each * (1_920_209 + 2_399_123 + 201_288)
+    assert text_bytes(wmt14, "en-fr") == pytest.approx(each * 40.8e6, rel=0.01)
+    assert text_bytes(wmt14, "parsing") is None

@@ -1,4 +1,4 @@
-"""A scale in small is that scale still: its tasks, vocabularies, searches and kinds of runs."""
+"""A scale in small keeps its tasks, vocabularies, searches and kinds of runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from aiayn import config
-from aiayn.commands.rehearsal.small import STEPS, chosen_runs, make_project, run_graph
+from aiayn.commands.rehearsal.small_project import (
+    STEPS,
+    chosen_runs,
+    make_project,
+    run_pipeline,
+)
 from aiayn.config import Config
 
 ROOT = Path(__file__).parents[3]
@@ -15,11 +20,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("scale", ["multi30k", "wmt14"])
-def test_what_stays_true(scale: str, tmp_path: Path) -> None:
-    whole = make_project(ROOT, tmp_path, scale)
+def test_what_is_unchanged(scale: str, tmp_path: Path) -> None:
+    real = make_project(ROOT, tmp_path, scale)
     small = config.load(tmp_path / config.PARAMS)
-    assert whole.scale == small.scale == scale
-    for name, task in whole.tasks.items():
+    assert real.scale == small.scale == scale
+    for name, task in real.tasks.items():
         made = small.task(name)
         assert (made.kind, made.bpe) == (task.kind, task.bpe)
         if task.decoding is None or made.decoding is None:
@@ -28,18 +33,18 @@ def test_what_stays_true(scale: str, tmp_path: Path) -> None:
             assert task.decoding.replace(extra_length=made.decoding.extra_length) == made.decoding
         assert (made.text.form, made.text.cleaning) == (task.text.form, task.text.cleaning)
         assert made.text.splits == task.text.splits
-    assert small.tested == whole.tested
+    assert small.tested == real.tested
     for name in small.runs:
-        row, true = small.model_of(name), whole.model_of(name)
-        kept = {field: getattr(true, field) for field in ("h", "P_drop", "eps_ls", "positions")}
+        row, real_row = small.model_of(name), real.model_of(name)
+        kept = {field: getattr(real_row, field) for field in ("h", "P_drop", "eps_ls", "positions")}
         assert row.replace(**kept) == row
         assert row.steps == STEPS
-    recipe, true_recipe = small.training, whole.training
-    assert recipe.micro_batches == true_recipe.micro_batches
-    assert (recipe.adam, recipe.max_length) == (true_recipe.adam, true_recipe.max_length)
+    recipe, real_recipe = small.training, real.training
+    assert recipe.micro_batches == real_recipe.micro_batches
+    assert (recipe.adam, recipe.max_length) == (real_recipe.adam, real_recipe.max_length)
 
 
-def test_nothing_is_fetched_and_no_licence_asked_for(tmp_path: Path) -> None:
+def test_it_needs_no_network_and_no_licence(tmp_path: Path) -> None:
     make_project(ROOT, tmp_path, "wmt14")
     small = config.load(tmp_path / config.PARAMS)
     for download in small.catalogue.downloads.values():
@@ -68,7 +73,7 @@ def test_a_stage_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
         "  good: {cmd: echo text > good, outs: [good]}\n"
         "  bad: {cmd: 'echo DataError: no text there >&2; false', outs: [bad]}\n"
     )
-    told: list[bool] = []
-    failures, done = run_graph(tmp_path, 1, lambda: told.append(True))
+    calls: list[bool] = []
+    failures, done = run_pipeline(tmp_path, 1, lambda: calls.append(True))
     assert failures == ["bad FAILED: DataError: no text there"]
-    assert done == len(told) == 1
+    assert done == len(calls) == 1

@@ -1,4 +1,4 @@
-"""The table of all reproductions, from what each folder holds."""
+"""The table of all reproductions, from their folders."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.commands.publication import overview
-from aiayn.commands.publication.overview import HEADINGS, statements, table
+from aiayn.commands.publication import reproduction_page, reproductions_table
+from aiayn.commands.publication.reproduction import Reproduction
+from aiayn.commands.publication.reproductions_table import overview, render, statements
 from aiayn.paper.findings import STATEMENTS
-from aiayn.report.parts.tables import markdown
 from aiayn.results import comparison, places
 from aiayn.results.comparison import Comparison, Effect, Finding, Measure, Variation
 from aiayn.results.scores import TestSet
@@ -20,10 +20,15 @@ ROOT = Path(__file__).parents[3]
 RESULT = "en-de.base bleu 25.00 (24.00 to 26.00)"
 
 
+def reproductions(folder: Path) -> list[Reproduction]:
+    return [Reproduction(path.parent) for path in sorted(folder.glob("*/params.yaml"))]
+
+
 def rows(folder: Path) -> list[dict[str, str]]:
+    table = overview(reproductions(folder))
     return [
-        dict(zip(HEADINGS, (cell.text for cell in row.cells), strict=True))
-        for row in table(folder).rows
+        dict(zip(table.headings, (cell.text for cell in row.cells), strict=True))
+        for row in table.rows
     ]
 
 
@@ -42,16 +47,16 @@ def test_a_row_for_each(reproduction: Path, tmp_path: Path) -> None:
 def test_of_many_results_it_has_the_first(
     reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(overview, "SHOWN", 2)
+    monkeypatch.setattr(reproductions_table, "SHOWN", 2)
     path = reproduction / "scores/en-de.base.json"
-    held = json.loads(path.read_text())
-    for name in ("en-de.small", "en-de.tiny"):
-        path.with_name(f"{name}.json").write_text(json.dumps(held | {"run": name}))
+    record = json.loads(path.read_text())
+    for name in ("en-de.big", "en-de.brief"):
+        path.with_name(f"{name}.json").write_text(json.dumps(record | {"run": name}))
     (row,) = rows(tmp_path)
-    assert row["Test sets"] == f"{RESULT}; {RESULT.replace('base', 'small')}; and 1 more"
+    assert row["Test sets"] == f"{RESULT}; {RESULT.replace('base', 'big')}; and 1 more"
 
 
-def test_what_each_says_of_the_statements(reproduction: Path, tmp_path: Path) -> None:
+def test_the_verdicts_on_the_statements(reproduction: Path, tmp_path: Path) -> None:
     """One that tests some has a column; what it does not test is empty there."""
     for name in ("compared", "tests_nothing"):
         shutil.copytree(reproduction, tmp_path / name)
@@ -65,7 +70,7 @@ def test_what_each_says_of_the_statements(reproduction: Path, tmp_path: Path) ->
     }
     compare(tmp_path / "compared", findings)
     compare(tmp_path / "tests_nothing", {"one_head": not_run})
-    found = statements(tmp_path)
+    found = statements(reproductions(tmp_path))
     assert found.headings == ("Statement", "Claimed", "compared")
     cells = [tuple(cell.text for cell in row.cells) for row in found.rows]
     by_text = {text: (claimed, here) for text, claimed, here in cells}
@@ -76,8 +81,8 @@ def test_what_each_says_of_the_statements(reproduction: Path, tmp_path: Path) ->
         "search": ("BLEU higher", "undecided"),
         "big": ("BLEU higher", ""),
     }
-    for key, told in expected.items():
-        assert by_text[STATEMENTS[key].text] == told
+    for key, texts in expected.items():
+        assert by_text[STATEMENTS[key].text] == texts
     assert len(by_text) == len(STATEMENTS)
 
 
@@ -85,17 +90,19 @@ def compare(folder: Path, findings: dict[str, Finding]) -> None:
     """A comparison of a base alone, with these findings."""
     base = Variation(perplexity=Measure(mean=9.0), bleu=Measure(mean=20.0), seeds={})
     sentences = TestSet(corpora={}, pairs=2, sha256={})
-    held = Comparison(
+    record = Comparison(
         task="en-de", base="base", split="dev", test_set=sentences, signature="nrefs:1",
         models={"base": base}, ways={}, findings=findings,
     )  # fmt: skip
     (folder / places.TABLE_3).parent.mkdir(exist_ok=True)
-    comparison.write(folder / places.TABLE_3, held)
+    comparison.write(folder / places.TABLE_3, record)
 
 
-def test_the_repositorys_own_are_as_they_would_be_rendered() -> None:
+def test_the_published_pages_are_up_to_date() -> None:
     folder = ROOT / places.REPRODUCTIONS
     shown = (folder / "README.md").read_text(encoding="utf-8")
-    assert shown == markdown((table(folder), statements(folder)))
+    assert shown == render(reproductions(folder))
     for path in folder.glob("*/params.yaml"):
+        page = path.with_name("README.md").read_text(encoding="utf-8")
+        assert page == reproduction_page.render(Reproduction(path.parent))
         assert "\n| {} |".format(path.parent.name.replace("_", r"\_")) in shown

@@ -1,4 +1,4 @@
-"""A published figure and the same figure here: what may be said of the two."""
+"""How a published figure and the same figure here compare."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from aiayn.commands.verification.cells import Cell, NoReproductionError, cells
+from aiayn.commands.verification.figures import Figure, NoReproductionError, compare
 
 Side = Callable[..., Path]
 
 
-def by_name(found: tuple[Cell, ...]) -> dict[str, tuple[str, str]]:
-    return {cell.name: (str(cell.verdict), cell.why) for cell in found}
+def by_name(found: tuple[Figure, ...]) -> dict[str, tuple[str, str]]:
+    return {figure.figure: (str(figure.verdict), figure.why) for figure in found}
 
 
 def bleu(value: float, **changes: Any) -> Callable[[Any], None]:
@@ -25,15 +25,12 @@ def bleu(value: float, **changes: Any) -> Callable[[Any], None]:
 
 
 def test_the_same_everywhere(side: Side) -> None:
-    found = cells(side("published"), side("here"))
+    found = compare(side("published"), side("here"))
     assert by_name(found) == dict.fromkeys(
         ("dev perplexity", "dev bleu", "test bleu"), ("same", "")
     )
-    assert [(cell.published, cell.here) for cell in found] == [
-        (8.5, 8.5),
-        (20.0, 20.0),
-        (25.0, 25.0),
-    ]
+    assert [figure.published for figure in found] == [8.5, 20.0, 25.0]
+    assert [figure.here for figure in found] == [8.5, 20.0, 25.0]
 
 
 @pytest.mark.parametrize(
@@ -43,26 +40,26 @@ def test_the_same_everywhere(side: Side) -> None:
 def test_inside_and_outside_of_the_published_interval(
     side: Side, here: float, verdict: str
 ) -> None:
-    found = cells(side("published"), side("here", bleu(here, low=0, high=100)))
+    found = compare(side("published"), side("here", bleu(here, low=0, high=100)))
     assert by_name(found)["test bleu"] == (verdict, "")
     assert by_name(found)["dev bleu"] == ("same", "")
 
 
 def test_a_score_without_an_interval_has_moved(side: Side) -> None:
     published = side("published", lambda data: data["splits"]["test"]["bleu"].pop("low"))
-    assert by_name(cells(published, side("here", bleu(25.5))))["test bleu"] == ("moved", "")
+    assert by_name(compare(published, side("here", bleu(25.5))))["test bleu"] == ("moved", "")
 
 
 def test_another_protocol_is_not_compared(side: Side) -> None:
-    found = by_name(cells(side("published"), side("here", bleu(25.0, signature="t"))))
-    assert found["test bleu"] == ("not comparable", "other protocol: t, published s")
+    found = by_name(compare(side("published"), side("here", bleu(25.0, signature="t"))))
+    assert found["test bleu"] == ("not comparable", "another protocol: t, published s")
 
 
 def test_other_sentences_are_not_compared(side: Side) -> None:
     def other(data: Any) -> None:
         data["splits"]["dev"]["set"]["sha256"] = {"source": "x"}
 
-    found = by_name(cells(side("published"), side("here", other)))
+    found = by_name(compare(side("published"), side("here", other)))
     assert found["dev bleu"] == found["dev perplexity"] == ("not comparable", "other sentences")
     assert found["test bleu"] == ("same", "")
 
@@ -71,20 +68,20 @@ def test_perplexity_over_other_pieces_is_not_compared(side: Side) -> None:
     def other(stages: Any) -> None:
         stages["train_bpe@en-de"]["outs"][0]["md5"] = "b2.dir"
 
-    found = by_name(cells(side("published"), side("here", stages=other)))
+    found = by_name(compare(side("published"), side("here", stages=other)))
     assert found["dev perplexity"] == ("not comparable", "another vocabulary")
     assert found["dev bleu"] == ("same", "")
 
 
 def test_perplexity_moves_and_what_is_not_here_is_missing(side: Side) -> None:
     published, here = side("published"), side("here", perplexity=8.4)
-    assert by_name(cells(published, here))["dev perplexity"] == ("moved", "")
+    assert by_name(compare(published, here))["dev perplexity"] == ("moved", "")
     (here / "scores/en-de.base.json").unlink()
-    assert {verdict for verdict, _ in by_name(cells(published, here)).values()} == {
+    assert {verdict for verdict, _ in by_name(compare(published, here)).values()} == {
         "missing", "moved",
     }  # fmt: skip
 
 
 def test_a_folder_that_is_no_reproduction_is_one_line(side: Side, tmp_path: Path) -> None:
     with pytest.raises(NoReproductionError, match="nowhere/scores: no scores"):
-        cells(tmp_path / "nowhere", side("here"))
+        compare(tmp_path / "nowhere", side("here"))

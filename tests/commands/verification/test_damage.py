@@ -1,4 +1,4 @@
-"""What lies here beside dvc.lock: each file that is another is named."""
+"""Every file that is not as dvc.lock has it is named."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.commands.verification.state import damage
+from aiayn.commands.verification.damage import damage
 
 GRAPH = """\
 stages:
@@ -22,7 +22,7 @@ stages:
 
 
 @pytest.mark.slow  # dvc starts twice
-def test_every_file_by_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_changed_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("dvc.yaml").write_text(GRAPH)
     for command in (("git", "init", "-q"), ("dvc", "init", "-q"), ("dvc", "repro", "-q")):
@@ -31,9 +31,9 @@ def test_every_file_by_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     Path("one/a").write_text("another sentence\n")
     Path("one/new").write_text("x")
     Path("one.txt").unlink()
-    Path("two.txt").write_text("not asked for")
+    Path("two.txt").write_text("of another run")
     assert set(damage(Path(), {"one"})) == {
         "one/a is not as dvc.lock has it",
         "one/new is not in dvc.lock",
-        "one.txt is not there",
+        "one.txt is missing",
     }

@@ -1,4 +1,4 @@
-"""What a scale asks for and this machine does not have, each in a line that says what to do."""
+"""What a scale needs and this machine does not have, each in a line that says what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from aiayn.config import Config, Text
+from aiayn.config import Config, Task
 from aiayn.data.corpora.fetching import Source, source
 from aiayn.data.corpora.transfer import size_at
 from aiayn.data.corpora.treebanks import treebank_trees
@@ -20,27 +20,26 @@ from aiayn.files import free_bytes
 from aiayn.model.device import Device
 from aiayn.results import places
 
-ASKED_AT_A_TIME = 8
+REQUESTS = 8  # at a time
 
 
 def missing_treebanks(params: Config) -> list[str]:
-    """Folders of licensed trees that are not named, or hold no tree that can be read."""
-    lacks = []
-    used = dict.fromkeys(name for task in params.tasks.values() for name in _corpora(task.text))
-    for name in used:
+    """Folders of licensed trees that are not named, or have no readable tree."""
+    missing = []
+    for name in dict.fromkeys(name for task in params.tasks.values() for name in _corpora(task)):
         treebank = params.catalogue.corpora[name].treebank
         if treebank is not None and treebank.folder is not None:
             try:
                 next(treebank_trees(name, treebank, {}), None)
             except DataError as error:
-                lacks.append(str(error))
-    return lacks
+                missing.append(str(error))
+    return missing
 
 
 def sources(params: Config, mirror: str | None) -> tuple[list[Source], list[str]]:
-    """Where the downloads of all tasks come from, and what a mirror lacks."""
-    found, lacks = [], []
-    for name in _used_downloads(params):
+    """Where the downloads of all tasks come from, and those that a mirror does not have."""
+    found, missing = [], []
+    for name in _downloads(params):
         try:
             found.append(
                 source(
@@ -48,14 +47,14 @@ def sources(params: Config, mirror: str | None) -> tuple[list[Source], list[str]
                 )
             )
         except DataError as error:
-            lacks.append(str(error))
-    return found, lacks
+            missing.append(str(error))
+    return found, missing
 
 
-def missing_downloads(wanted: Sequence[Source]) -> list[str]:
-    """Files that their hosts do not give, or not in the catalogue's size; hosts are only asked."""
+def missing_downloads(found: Sequence[Source]) -> list[str]:
+    """Files that a host does not have, or not in the catalogue's size. Nothing is downloaded."""
 
-    def ask(one: Source) -> str | None:
+    def check(one: Source) -> str | None:
         if one.url is None:
             return None
         try:
@@ -69,12 +68,12 @@ def missing_downloads(wanted: Sequence[Source]) -> list[str]:
             )
         return None
 
-    with ThreadPoolExecutor(ASKED_AT_A_TIME) as pool:
-        return [lack for lack in pool.map(ask, wanted) if lack is not None]
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        return [message for message in pool.map(check, found) if message is not None]
 
 
 def processes(params: Config, device: Device) -> int:
-    """How many train at a time: those that the launcher starts, a GPU each."""
+    """How many processes train at a time: those that the launcher starts, with a GPU each."""
     launcher = params.launcher
     if device.device.type != "cuda" or not launcher.gpus:
         return 1
@@ -84,7 +83,7 @@ def processes(params: Config, device: Device) -> int:
 
 
 def missing_processors(params: Config, device: Device, days: float) -> Iterator[str]:
-    """GPUs and programs that the parameters count on."""
+    """GPUs and programs that the parameters require."""
     gpus = _gpus()
     if device.device.type == "cpu" and params.machine.device != "cpu" and days > 1:
         yield (
@@ -106,50 +105,55 @@ def missing_processors(params: Config, device: Device, days: float) -> Iterator[
 
 
 def missing_memory(
-    device: Device, largest: str, bytes_a_process: int, processes: int
+    device: Device, largest: str, process_bytes: int, processes: int
 ) -> Iterator[str]:
-    """Where the largest model and a micro-batch do not fit."""
+    """If the largest model and a micro-batch do not fit."""
     if device.device.type == "cuda":
-        there, place, needed = (
-            torch.cuda.mem_get_info(device.device)[0], "of the GPU are free", bytes_a_process
-        )  # fmt: skip
+        available, where, needed = free_gpu_memory(device), "the GPU has free", process_bytes
     else:
-        there, place, needed = host_memory(), "this machine has", bytes_a_process * processes
-    if needed > there:
+        available, where = host_memory(), "this machine has"
+        needed = process_bytes * processes
+    if needed > available:
         yield (
-            f"memory: training {largest} takes {needed / 1e9:,.1f} GB, {place} "
-            f"{there / 1e9:,.1f} GB. Raise training.micro_batches, or take a larger machine."
+            f"memory: training {largest} needs {needed / 1e9:,.1f} GB, {where} "
+            f"{available / 1e9:,.1f} GB. Raise training.micro_batches, or use a larger machine."
         )
 
 
 def missing_disk(needed: Mapping[Path, int]) -> Iterator[str]:
-    """Where less room is free below a folder than the scale takes there."""
+    """Folders on whose disk less is free than the scale needs."""
     for folder, bytes_needed in needed.items():
         free = free_bytes(folder)
         if bytes_needed > free:
             yield (
-                f"disk: {bytes_needed / 1e9:,.0f} GB are needed below {folder.resolve()}, "
-                f"{free / 1e9:,.0f} GB are free. Make room."
+                f"disk: {folder.resolve()} needs {bytes_needed / 1e9:,.0f} GB, "
+                f"{free / 1e9:,.0f} GB are free. Free some space."
             )
 
 
 def host_memory() -> int:
-    """Of this machine, in bytes."""
+    """In bytes."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def free_gpu_memory(device: Device) -> int:
+    """In bytes."""
+    return torch.cuda.mem_get_info(device.device)[0]
 
 
 def _gpus() -> int:
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
-def _used_downloads(params: Config) -> list[str]:
-    names: dict[str, None] = {}
-    for text in (task.text for task in params.tasks.values()):
-        for corpus in _corpora(text):
-            found = params.catalogue.corpora[corpus].downloads((text.source, text.target))
-            names |= dict.fromkeys(found)
-    return list(names)
+def _downloads(params: Config) -> list[str]:
+    names = (
+        name
+        for task in params.tasks.values()
+        for corpus in _corpora(task)
+        for name in params.catalogue.corpora[corpus].downloads((task.text.source, task.text.target))
+    )
+    return list(dict.fromkeys(names))
 
 
-def _corpora(text: Text) -> tuple[str, ...]:
-    return (*text.train, text.dev, *text.tests.values())
+def _corpora(task: Task) -> tuple[str, ...]:
+    return (*task.text.train, task.text.dev, *task.text.tests.values())

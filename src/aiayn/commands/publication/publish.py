@@ -1,0 +1,59 @@
+"""Copying a scale's results to a reproduction's folder."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from aiayn.commands.publication.reproduction_page import write_page
+from aiayn.commands.publication.reproductions_table import write_table
+from aiayn.commands.repro import publishable
+from aiayn.config import PARAMS
+from aiayn.config.names import NAME
+from aiayn.errors import ConfigError
+from aiayn.files import replaced_folder
+from aiayn.results import places
+
+# enough to continue elsewhere and to render the report again; no weights, data or downloads
+PUBLISHED = (
+    PARAMS, places.LOCK, places.HISTORIES, places.OUTPUTS, places.SCORES, places.METRICS,
+    places.CIRCUMSTANCES, places.COMPARISONS, places.PROFILES, places.ILLUSTRATIONS, places.REPORTS,
+    places.manifest(places.text("*")),
+)  # fmt: skip
+
+
+def publish(name: str, *, force: bool = False) -> Path:
+    """Copy the results in the working directory, the folder of a scale, to reproductions/NAME,
+    write its README.md, and render the table of all reproductions.
+
+    Args:
+        name: letters, digits, _, - and .
+        force: also if code differs from the commit, or stages are not up to date.
+    Returns:
+        The reproduction's folder.
+    Raises:
+        ConfigError: that is no name.
+        GraphError: code differs from the commit, or a stage is not up to date.
+        DataError, ScoreError: a result is damaged.
+    """
+    if not NAME.fullmatch(name):
+        raise ConfigError(
+            f"{name!r} is no name for a reproduction. Use letters, digits, _, - and ., with a "
+            "letter or a digit first."
+        )
+    if not force:
+        publishable.check_committed(places.project())
+        publishable.check_up_to_date()
+    reproductions = places.project() / places.REPRODUCTIONS
+    folder = reproductions / name
+    with replaced_folder(folder) as new:
+        for pattern in PUBLISHED:
+            for path in Path().glob(str(pattern)):
+                if path.is_dir():
+                    shutil.copytree(path, new / path)
+                else:
+                    (new / path).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(path, new / path)
+        write_page(new, name)
+    write_table(reproductions)
+    return folder

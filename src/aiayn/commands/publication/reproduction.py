@@ -1,0 +1,59 @@
+"""A reproduction's folder, read for the pages about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from aiayn.results import circumstances, places
+from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results.frames import Results
+
+
+class Reproduction:
+    """What was trained and measured. Attributes raise DataError or ScoreError if a file of theirs
+    is damaged.
+
+    Args:
+        root: the folder.
+        name: default: the folder's.
+    Raises:
+        ConfigError: params.yaml is missing or damaged.
+    """
+
+    def __init__(self, root: Path, name: str | None = None) -> None:
+        self.root = root
+        self.name = name or root.resolve().name
+        self.results = Results(root)
+        self.config = self.results.config
+
+    @cached_property
+    def trainings(self) -> list[TrainCircumstances]:
+        """The metadata of every training, by its end."""
+        files = (self.root / places.CIRCUMSTANCES).glob("*.train.json")
+        return sorted(map(circumstances.read_train, files), key=lambda training: training.ended)
+
+    def distinct(self, fact: Callable[[TrainCircumstances], Any]) -> list[str]:
+        """The values of a fact of the trainings, each once."""
+        return list(dict.fromkeys(str(fact(training)) for training in self.trainings))
+
+    @cached_property
+    def test_scores(self) -> pd.DataFrame:
+        """Of results.scores, the first score of each run on each of its test sets."""
+        scores = self.results.scores
+        return scores[scores["split"] != places.DEV].drop_duplicates(["run", "split"])
+
+    @property
+    def verdicts(self) -> str:
+        """How many of the paper's statements have each verdict; empty if nothing was compared."""
+        counts = self.results.findings["verdict"].value_counts(sort=False)
+        return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+
+
+def interval(score: pd.Series) -> str:
+    """The 95 % confidence interval of a row of scores, if it has one."""
+    return "" if pd.isna(score["low"]) else f"{score['low']:.2f} to {score['high']:.2f}"

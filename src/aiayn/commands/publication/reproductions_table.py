@@ -1,0 +1,116 @@
+"""The table of all reproductions, and what each finds about the paper's statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from aiayn.commands.publication.reproduction import Reproduction, interval
+from aiayn.config import PARAMS
+from aiayn.files import write_atomically
+from aiayn.paper.findings import STATEMENTS, Statement
+from aiayn.report.findings.statements import NOT_TESTED, claim_text, effect_text
+from aiayn.report.parts.tables import EMPTY, Table, markdown, row, table, text
+from aiayn.results import places
+
+SHOWN = 8  # scores of a reproduction
+NOTE = (
+    "A folder has the parameters, dvc.lock and all results of a reproduction without its weights: "
+    "aiayn verify FOLDER compares another project with it. Test sets: the first score of each run "
+    "on its first test set, with its 95% interval over sentences; the folder's README.md has all. "
+    "Findings: verdicts on the paper's statements. Rendered by make reproductions."
+)
+STATEMENTS_NOTE = (
+    "The effect on dev, a difference of BLEU or a ratio of perplexities, and whether the statement "
+    "holds there. Each reproduction corrects its p-values for its own tests and interim looks; "
+    "models, texts and numbers of seeds differ, so effects are not comparable across columns. "
+    "Empty: a model that the statement compares was not trained. No effect: too few runs to test. "
+    "A reproduction without a column tested nothing."
+)
+
+
+def write_table(folder: Path) -> None:
+    """Write README.md of the folder of all reproductions.
+
+    Raises:
+        ConfigError, DataError, ScoreError: a reproduction is damaged.
+    """
+    found = [Reproduction(path.parent) for path in sorted(folder.glob(f"*/{PARAMS}"))]
+    write_atomically(folder / "README.md", render(found))
+
+
+def render(reproductions: Sequence[Reproduction]) -> str:
+    """Both tables as Markdown."""
+    return markdown((overview(reproductions), statements(reproductions)))
+
+
+def overview(reproductions: Sequence[Reproduction]) -> Table:
+    """A row for each reproduction."""
+    headings = (
+        "Reproduction", "Scale", "Machine", "torch", "Commit", "Runs", "Test sets", "Findings",
+    )  # fmt: skip
+    rows = (
+        row(
+            found.name,
+            found.config.scale,
+            ", ".join(found.distinct(lambda training: training.device)) or EMPTY,
+            ", ".join(found.distinct(lambda training: training.versions.get("torch"))) or EMPTY,
+            ", ".join(found.distinct(lambda training: _short(training.commit))) or EMPTY,
+            str(len(found.trainings)),
+            _scores(found) or EMPTY,
+            found.verdicts or EMPTY,
+        )
+        for found in reproductions
+    )
+    return table("Reproductions", text(*headings), rows, [NOTE])
+
+
+def statements(reproductions: Sequence[Reproduction]) -> Table:
+    """A row for each of the paper's statements, a column for each reproduction that tests any."""
+    tested: dict[str, dict[str, pd.Series]] = {}
+    for found in reproductions:
+        findings = found.results.findings
+        rows = findings[findings["verdict"] != NOT_TESTED.verdict].iterrows()
+        if by_key := {finding["finding"]: finding for _, finding in rows}:
+            tested[found.name] = by_key
+    return table(
+        "Verdicts on the paper's statements",
+        text("Statement", "Claimed", *tested),
+        (
+            row(
+                statement.text,
+                claim_text(statement),
+                *(
+                    _finding(statement, by_key[key]) if key in by_key else ""
+                    for by_key in tested.values()
+                ),
+            )
+            for key, statement in STATEMENTS.items()
+        ),
+        [STATEMENTS_NOTE],
+    )
+
+
+def _scores(found: Reproduction) -> str:
+    """On the first test sets: the first SHOWN scores, and the number of the others."""
+    scores = found.test_scores
+    shown = [
+        f"{score['run']} {score['metric']} {score['value']:.2f}"
+        + (f" ({interval(score)})" if interval(score) else "")
+        for _, score in scores[scores["split"] == places.TEST].iterrows()
+    ]
+    more = [f"and {len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
+    return "; ".join(shown[:SHOWN] + more)
+
+
+def _finding(statement: Statement, finding: pd.Series) -> str:
+    if pd.isna(finding["effect"]):
+        return str(finding["verdict"])
+    return f"{effect_text(statement, finding['effect'])}, {finding['verdict']}"
+
+
+def _short(commit: str) -> str:
+    digest, _, dirty = commit.partition("-")
+    return digest[:8] + ("-dirty" if dirty else "")

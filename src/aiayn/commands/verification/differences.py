@@ -1,0 +1,120 @@
+"""What differs between two trainings of a run, of everything that determines its outputs.
+
+By dvc.lock, which has each stage's command, parameters and the digests of its code and outputs, and
+by the training's metadata, which has its machine and versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from aiayn.results import circumstances, places
+from aiayn.results.json_files import if_there
+from aiayn.results.lock import Lock, is_code
+
+TASK_STAGES = ("download", "train_bpe", "encode")
+RUN_STAGES = ("train", "average", "decode", "score")
+MACHINE = ("device", "precision", "matmul", "threads", "processes", "python")
+
+Kind = Literal["parameter", "command", "code", "version", "machine", "output", "unknown"]
+Facts = dict[tuple[Kind, str], Any]  # by kind and name
+
+
+class Difference(BaseModel, frozen=True):
+    """Something that differs, at the first stage that it reaches."""
+
+    stage: str
+    kind: Kind
+    what: str
+
+
+class RunDifferences(BaseModel, frozen=True):
+    """What differs of a run, in the order of the pipeline; `first_output` is the first output that
+    both sides recorded with different digests."""
+
+    run: str
+    causes: tuple[Difference, ...]
+    first_output: str | None
+
+
+def run_differences(run: str, task: str, published: Path, here: Path) -> RunDifferences:
+    """What differs of a run of a task between two folders.
+
+    Raises:
+        DataError: a dvc.lock or a file of metadata is damaged.
+    """
+    theirs, ours = (_facts_by_stage(root, run, task) for root in (published, here))
+    causes: list[Difference] = []
+    first_output = None
+    for stage in (stage for stage in theirs if stage in ours):
+        changed = _changed(theirs[stage], ours[stage])
+        causes += [
+            Difference(stage=stage, kind=kind, what=_what(kind, name, *values))
+            for (kind, name), values in changed.items()
+            if kind != "output"
+        ]
+        outputs = [name for kind, name in changed if kind == "output"]
+        if outputs and first_output is None:
+            first_output = outputs[0]
+            if not causes:
+                what = "the same command, parameters, code and input made other bytes"
+                causes.append(Difference(stage=stage, kind="unknown", what=what))
+    return RunDifferences(run=run, causes=tuple(causes), first_output=first_output)
+
+
+def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
+    """Of the stages that a run depends on, in the order of the pipeline."""
+    stages = Lock(root / places.LOCK).stages
+    names = [*(f"{stage}@{task}" for stage in TASK_STAGES), *(f"{s}@{run}" for s in RUN_STAGES)]
+    facts = {name: _facts(stages[name]) for name in names if name in stages}
+    metadata = if_there(circumstances.read_train, root / places.train_circumstances(run))
+    if metadata and f"train@{run}" in facts:
+        facts[f"train@{run}"] |= {
+            **{("version", name): version for name, version in metadata.versions.items()},
+            **{("machine", name): getattr(metadata, name) for name in MACHINE},
+        }
+    return facts
+
+
+def _facts(entry: Mapping[str, Any]) -> Facts:
+    """Of a stage's entry in dvc.lock; run metadata is left out: it always differs."""
+    facts: Facts = {}
+    for params in (entry.get("params") or {}).values():
+        facts |= {("parameter", key): value for key, value in _flat(params)}
+    facts["command", ""] = entry.get("cmd")
+    for dep in entry.get("deps") or ():
+        if is_code(dep["path"]):
+            facts["code", dep["path"]] = dep.get("md5")
+    for out in entry.get("outs") or ():
+        if not out["path"].startswith(f"{places.CIRCUMSTANCES}/"):
+            facts["output", out["path"]] = out.get("md5")
+    return facts
+
+
+def _flat(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every single value, by dotted key."""
+    for key, value in params.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _changed(theirs: Facts, ours: Facts) -> dict[tuple[Kind, str], tuple[Any, Any]]:
+    """Both values of each fact that differs; a parameter may be unknown to one side."""
+    return {
+        key: (theirs.get(key), ours.get(key))
+        for key in dict.fromkeys((*theirs, *ours))
+        if theirs.get(key) != ours.get(key)
+        and (key[0] == "parameter" or (key in theirs and key in ours))
+    }
+
+
+def _what(kind: Kind, name: str, published: Any, here: Any) -> str:
+    if kind == "code":
+        return f"{name} has other bytes"
+    return f"{name}: {published} -> {here}" if name else f"{published} -> {here}"

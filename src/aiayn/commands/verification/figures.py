@@ -1,0 +1,130 @@
+"""Every published figure and the same figure here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import BaseModel
+
+from aiayn.errors import DataError
+from aiayn.results import places
+from aiayn.results.frames import Results
+from aiayn.results.lock import Lock
+
+PARAMETERS = "parameters"
+# what must be equal before two figures may be compared, and what is said where it is not
+CONDITIONS = {
+    "digests": "other sentences",
+    "vocabulary": "another vocabulary",
+    "signature": "another protocol: {here}, published {published}",
+}
+
+
+class NoReproductionError(DataError):
+    """A folder has no scores to compare with."""
+
+
+class Verdict(StrEnum):
+    """How a figure here compares with the published one."""
+
+    SAME = "same"
+    INSIDE = "inside"  # the published 95 % confidence interval over sentences
+    OUTSIDE = "outside"
+    MOVED = "moved"  # it differs, and no interval was published
+    MISSING = "missing"
+    INCOMPARABLE = "not comparable"
+
+
+class Figure(BaseModel, frozen=True):
+    """A published figure of a run, or of TASK.MODEL, and the same figure here; `low` and `high`
+    bound the published interval, `why` says what makes the two not comparable."""
+
+    run: str
+    task: str
+    figure: str
+    published: float
+    here: float | None
+    low: float | None
+    high: float | None
+    verdict: Verdict
+    why: str = ""
+
+
+def compare(published: Path, here: Path) -> tuple[Figure, ...]:
+    """Every published figure: perplexities and scores by run, then the models' sizes.
+
+    Args:
+        published, here: folders with params.yaml and results.
+    Raises:
+        NoReproductionError: the published folder has no scores.
+        ConfigError, DataError, ScoreError, ProfileError: a file of either side is damaged.
+    """
+    if not any((published / places.SCORES).glob("*.json")):
+        raise NoReproductionError(
+            f"{published / places.SCORES}: no scores. Name a folder that make publish wrote."
+        )
+    joined = (
+        _figures(published)
+        .rename(columns={"value": "published"})
+        .merge(
+            _figures(here).rename(columns={"value": "here"}),
+            how="left",
+            on=["run", "figure"],
+            suffixes=("", "_here"),
+        )
+    )
+    rows = joined.astype(object).where(joined.notna(), None).to_dict("records")
+    return tuple(Figure.model_validate({**row, **_verdict(row)}) for row in rows)
+
+
+def _figures(root: Path) -> pd.DataFrame:
+    """Columns run, task, figure, value, low, high and CONDITIONS."""
+    results, lock = Results(root), Lock(root / places.LOCK)
+    scores = results.scores.assign(figure=lambda frame: frame["split"] + " " + frame["metric"])
+    last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
+    dev = scores[scores["split"] == places.DEV].groupby("run")["digests"].first()
+    perplexities = pd.DataFrame(
+        {
+            "run": run,
+            "task": (task := results.config.run(str(run)).task),
+            "figure": "dev perplexity",
+            "value": value,
+            "digests": dev.get(run),
+            # it is per piece
+            "vocabulary": lock.out(str(places.vocabulary(task))),
+        }
+        for run, value in last["dev_perplexity"].items()
+    )
+    models = results.models[results.models["origin"] == "ours"]
+    sizes = models.assign(
+        run=models["task"] + "." + models["model"],
+        figure=PARAMETERS,
+        value=models["parameters"],
+        # counted, not measured: every difference is outside
+        low=models["parameters"],
+        high=models["parameters"],
+    )
+    columns = ["run", "task", "figure", "value", "low", "high", *CONDITIONS]
+    by_run = pd.concat([perplexities, scores]).sort_values("run", kind="stable")
+    return pd.concat([by_run, sizes]).reindex(columns=columns).astype({"value": "float64"})
+
+
+def _verdict(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """The fields verdict and, where the figures are not comparable, why."""
+    published, here, low, high = (row[name] for name in ("published", "here", "low", "high"))
+    if here is None:
+        return {"verdict": Verdict.MISSING}
+    for name, why in CONDITIONS.items():
+        theirs, ours = row[name], row[f"{name}_here"]
+        if None not in (theirs, ours) and theirs != ours:
+            why = why.format(published=theirs, here=ours)
+            return {"verdict": Verdict.INCOMPARABLE, "why": why}
+    if here == published:
+        return {"verdict": Verdict.SAME}
+    if low is None or high is None:
+        return {"verdict": Verdict.MOVED}
+    return {"verdict": Verdict.INSIDE if low <= here <= high else Verdict.OUTSIDE}

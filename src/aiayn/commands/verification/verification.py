@@ -1,0 +1,107 @@
+"""The comparison of a project with a published reproduction, as text, JSON and a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, computed_field
+
+from aiayn.commands.verification.damage import damage
+from aiayn.commands.verification.differences import Difference, RunDifferences, run_differences
+from aiayn.commands.verification.figures import PARAMETERS, Figure, Verdict, compare
+from aiayn.report.page.document import render
+
+SHOWN = 8  # differences of a run in a terminal
+NOTHING_COMPARABLE = 2  # an exit status
+FAILURES = {Verdict.OUTSIDE, Verdict.MISSING, Verdict.INCOMPARABLE}
+
+
+class Verification(BaseModel, frozen=True):
+    """Every published figure and the one here, what is damaged here, and what differs by run."""
+
+    reproduction: str
+    figures: tuple[Figure, ...]
+    damage: tuple[str, ...]
+    runs: tuple[RunDifferences, ...]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def counts(self) -> dict[str, int]:
+        """Figures by verdict."""
+        counted = Counter(figure.verdict for figure in self.figures)
+        return {str(verdict): counted[verdict] for verdict in Verdict if counted[verdict]}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def status(self) -> int:
+        """0: nothing is outside, missing or damaged. 1: something is. 2: nothing is comparable."""
+        verdicts = {figure.verdict for figure in self.figures}
+        if verdicts <= {Verdict.MISSING, Verdict.INCOMPARABLE}:
+            return NOTHING_COMPARABLE
+        return int(bool(self.damage or verdicts & FAILURES))
+
+
+def verify(reproduction: Path, here: Path) -> Verification:
+    """Compare the results in a folder with a reproduction.
+
+    Raises:
+        NoReproductionError: the reproduction has no scores.
+        ConfigError, DataError, ScoreError, ProfileError, GraphError: a side is damaged.
+    """
+    figures = compare(reproduction, here)
+    tasks = {figure.run: figure.task for figure in figures if figure.figure != PARAMETERS}
+    return Verification(
+        reproduction=str(reproduction),
+        figures=figures,
+        damage=damage(here, {*tasks, *tasks.values()}),
+        runs=tuple(run_differences(run, task, reproduction, here) for run, task in tasks.items()),
+    )
+
+
+def to_html(verification: Verification) -> str:
+    """One self-contained page."""
+    return render(
+        "verification.html", Path(__file__).parent, verification=verification, number=_number,
+        interval=_interval, shown=SHOWN,
+    )  # fmt: skip
+
+
+def to_lines(verification: Verification) -> Iterator[str]:
+    """For a terminal: a line for each figure, then the damage, then the differences by run."""
+    width = max(len(f"{figure.run} {figure.figure}") for figure in verification.figures)
+    for figure in verification.figures:
+        label = f"{figure.run} {figure.figure}".ljust(width)
+        numbers = f"{_number(figure, figure.published):>10} {_number(figure, figure.here):>10}"
+        why = f" ({figure.why})" if figure.why else ""
+        yield f"{label}  {numbers}  {_interval(figure):15}  {figure.verdict}{why}"
+    yield ""
+    for sentence in verification.damage:
+        yield f"Damaged or out of date: {sentence}"
+    printed: set[Difference] = set()  # what differs of a task differs for each of its runs
+    for run in verification.runs:
+        causes = [cause for cause in run.causes if cause not in printed]
+        printed |= {*causes}
+        if run.first_output:
+            yield f"{run.run}: {run.first_output} is the first output with other bytes"
+        elif causes:
+            yield f"{run.run}: every output has the same bytes"
+        for cause in causes[:SHOWN]:
+            yield f"  {cause.kind:9}  {cause.stage}: {cause.what}"
+        if len(causes) > SHOWN:
+            yield f"  and {len(causes) - SHOWN} more: see --json or --page"
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in verification.counts.items())
+    yield f"{verification.reproduction}: {counts}"
+
+
+def _number(figure: Figure, value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if figure.figure == PARAMETERS else f"{value:.2f}"
+
+
+def _interval(figure: Figure) -> str:
+    if figure.low is None or figure.low == figure.high:
+        return ""
+    return f"{figure.low:.2f} to {figure.high:.2f}"

@@ -1,0 +1,43 @@
+"""Publishing: everything but weights and text is copied, and nothing of an earlier copy stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aiayn.commands.publication.publish import publish
+from aiayn.errors import ConfigError, GraphError
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_all_but_weights_and_text_is_copied(
+    reproduction: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(reproduction)
+    results = files(Path())
+    manifest = "data/text/en-de/manifest.json"
+    for name in ("models/en-de.base/a.safetensors", "data/text/en-de/test.source", manifest):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(name)
+    folder = publish("toy-2", force=True)
+    assert folder == Path("reproductions/toy-2")
+    assert files(folder) == results | {"README.md", manifest}
+    assert (folder / "README.md").read_text().startswith("# toy-2: ")
+    assert "\n| toy-2 | toy |" in Path("reproductions/README.md").read_text()
+    Path("history/en-de.base.csv").rename("history/en-de.big.csv")
+    publish("toy-2", force=True)
+    assert [path.name for path in (folder / "history").iterdir()] == ["en-de.big.csv"]
+    assert {path.name for path in folder.parent.iterdir()} == {"README.md", "toy-2"}
+
+
+def test_what_may_not_be_published(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(reproduction)
+    with pytest.raises(ConfigError, match=r"'\.\./x' is no name"):
+        publish("../x")
+    with pytest.raises(GraphError, match="Publish from a clone"):
+        publish("toy")
+    assert not Path("reproductions").exists()
