@@ -165,7 +165,7 @@ class TestTrainingText:
         said = list(recipe_departures(RECIPE, parameters, RUN, replace(manifest, splits=splits)))
         assert said == [
             "no training corpus has the 1,920,209 pairs of Europarl v7",
-            "trained also on europarl-v7-de-en (900 pairs)",
+            "also trained on europarl-v7-de-en (900 pairs)",
             "trained on 2,600,000 pairs, not on about 4.5M (section 5.1)",
         ]
 
