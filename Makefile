@@ -22,52 +22,50 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
-# stages side by side; without it as many as the cores carry (machine.threads each)
+# stages in parallel; default: as many as the cores carry (machine.threads each)
 JOBS ?=
 REPRO := aiayn repro $(if $(JOBS),--jobs $(JOBS))
-# the shell's own SCALE, LAUNCHER and GPUS, as text: what stands in them is no part of a command
-export SCALE LAUNCHER GPUS
-PARAMS := python -m aiayn.config.compose $(if $(SCALE),--scale="$$SCALE") $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS")
+# the shell's own variables, as text: what stands in them is no part of a command
+export SCALE LAUNCHER GPUS FROM NAME
+TOP_SCALE := demo
+FOLDER := python -m aiayn.commands.repro.scale_folder $(if $(SCALE),--scale="$$SCALE")
+PREPARE := $(FOLDER) $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS") $(if $(FROM),--from="$$FROM")
+# into the folder of the scale, with its parameters composed again; or as it is
+ENTER = folder=$$($(PREPARE)) && cd "$$folder"
+ENTER_AS_IS = folder=$$($(FOLDER) --existing) && cd "$$folder"
 
-repro: $(READY) ## run the whole graph with the parameters in force (another scale: make repro SCALE=multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
-	@$(if $(SCALE)$(LAUNCHER)$(GPUS),$(PARAMS))
-	@$(REPRO)
-	@echo "The report is at $(CURDIR)/reports/index.html"
+repro: $(READY) ## run the whole pipeline (another scale: SCALE=multi30k; a published one: FROM=reproductions/multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
+	@$(ENTER) && $(REPRO) && echo "The report is at $$PWD/reports/index.html"
 
 rehearse: $(READY) ## every stage in small, and what a scale takes and this machine lacks (make rehearse SCALE=wmt14)
 	@aiayn rehearse $(if $(SCALE),"$$SCALE")
 
 report: $(READY) ## render the report, running first whatever it lacks
-	@$(REPRO) report
+	@$(ENTER) && $(REPRO) report
 
 table3: $(READY) ## make table 3 alone, training first what it lacks
-	@$(REPRO) compare profile_models
-	python pipeline/report.py --only table_3
+	@$(ENTER) && $(REPRO) compare profile_models && python "$(CURDIR)/pipeline/report.py" --only table_3
+
+verify: $(READY) ## compare what was made here with reproductions/SCALE
+	@$(ENTER_AS_IS) && aiayn verify "$(CURDIR)/reproductions/$${SCALE:-$(TOP_SCALE)}"
 
 # enough to go on elsewhere and to render the report again, but for the corpora's own text, of which the manifests
 # alone are taken; weights, data and downloads are not
 KEPT := params.yaml dvc.lock history outputs scores metrics circumstances comparisons profiles illustrations reports \
 	data/text/*/manifest.json
 
-reproduction verify: TO = reproductions/$(shell sed -nE 's/^scale: ([A-Za-z0-9][A-Za-z0-9_.-]*)$$/\1/p' params.yaml)
-verify: $(READY) ## hold what was made here against reproductions/SCALE
-	@aiayn verify $(TO)
+reproduction: ## copy what the pipeline made, weights aside, to reproductions/SCALE, or to reproductions/NAME
+	@name="$${NAME:-$${SCALE:-$(TOP_SCALE)}}"; case "$$name" in [!A-Za-z0-9]*|*[!A-Za-z0-9_.-]*) echo "Give it a name of letters, digits, _, - and .: NAME=..." >&2; exit 1;; esac; \
+	$(ENTER_AS_IS) && to="$(CURDIR)/reproductions/$$name" && rm -rf "$$to.new" && mkdir -p "$$to.new" && \
+	for kept in $(KEPT); do \
+		test ! -e "$$kept" || { mkdir -p "$$to.new/$$(dirname "$$kept")" && cp -R "$$kept" "$$to.new/$$kept"; } || exit 1; \
+	done && \
+	python -m aiayn.commands.publication.readme "$$to.new" --name "$$name" && rm -rf "$$to" && mv "$$to.new" "$$to"
 
-reproduction: ## copy what the graph has left, weights aside, to reproductions/SCALE
-	@test -n "$(notdir $(TO))" || { echo "params.yaml: names no scale. Compose it: make params." >&2; exit 1; }
-	rm -rf $(TO).new && mkdir -p $(TO).new
-	for kept in $(wildcard $(KEPT)); do \
-		mkdir -p "$$(dirname "$(TO).new/$$kept")" && cp -R "$$kept" "$(TO).new/$$kept" || exit 1; \
-	done
-	python -m aiayn.commands.publication.readme $(TO).new --name "$(notdir $(TO))"
-	rm -rf $(TO) && mv $(TO).new $(TO)
-
-# the shell's own NAME, as SCALE above
-export NAME
-publish: $(READY) ## the same to reproductions/NAME, of committed code and a graph that is up to date (NAME=...)
-	@case "$$NAME" in ''|[!A-Za-z0-9]*|*[!A-Za-z0-9_.-]*) echo "Give it a name of letters, digits, _, - and .: make publish NAME=..." >&2; exit 1;; esac
-	@python -m aiayn.commands.repro.publishable
-	@$(MAKE) --no-print-directory reproduction TO="reproductions/$$NAME"
+publish: $(READY) ## the same, of committed code and a pipeline that is up to date (NAME=...)
+	@test -n "$$NAME" || { echo "Give it a name: make publish NAME=..." >&2; exit 1; }
+	@$(ENTER_AS_IS) && python -m aiayn.commands.repro.publishable
+	@$(MAKE) --no-print-directory reproduction
 	@python -m aiayn.commands.publication.overview
 
 reproductions: $(READY) ## render the table of all reproductions, reproductions/README.md
@@ -97,8 +95,8 @@ format: $(READY) ## let ruff rewrite the code
 	ruff check --fix .
 	ruff format .
 
-params: $(READY) ## compose params.yaml from conf/ (another scale: make params SCALE=multi30k)
-	@$(PARAMS)
+params: $(READY) ## compose params.yaml from conf/, in the folder of the scale (make params SCALE=multi30k)
+	@$(PREPARE) $(if $(SCALE)$(LAUNCHER)$(GPUS),,--scale=$(TOP_SCALE)) >/dev/null
 
 # torch is left out: which build of it a machine takes is the machine's
 lock: $(READY) ## write requirements.lock: every package but torch, with its hashes (after a change of constraints.txt)
@@ -107,8 +105,8 @@ lock: $(READY) ## write requirements.lock: every package but torch, with its has
 		--no-header --no-annotate --no-emit-package torch --override - --constraint constraints.txt --extra dev \
 		pyproject.toml --output-file requirements.lock
 
-sync: $(READY) ## bring finished runs into the MLflow store
-	python pipeline/track.py
+sync: $(READY) ## mirror finished runs to the MLflow store
+	@$(ENTER_AS_IS) && python "$(CURDIR)/pipeline/track.py"
 
 # one process answers, and none waits for jobs of MLflow's own: with its fourteen, a minute of processor time
 ui: export MLFLOW_SERVER_ENABLE_JOB_EXECUTION ?= false
@@ -128,5 +126,5 @@ kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step:
 slurm: $(READY) ## the graph on a real SLURM of this machine's own: jobs requeued, out of time, left alone
 	python -m benchmarks.real_slurm
 
-clean: ## remove everything that the pipeline made, but the DVC cache and raw downloads
-	rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history circumstances illustrations scratch logs
+clean: ## remove what the pipeline made of a scale, but the DVC cache and raw downloads
+	@$(ENTER_AS_IS) && rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history circumstances illustrations scratch logs

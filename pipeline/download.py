@@ -24,7 +24,7 @@ def main() -> None:
         params.task(name).text,
         params.catalogue,
         folder=places.text(name),
-        raw=places.DOWNLOADS,
+        raw=places.project() / places.DOWNLOADS,
         mirror=os.environ.get("AIAYN_MIRROR"),
     )
 

@@ -94,7 +94,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("launcher/command", " ", "launcher.command is empty; write null, or a command like torchrun."),
         ("launcher/command", "torchrun '", "launcher.command cannot be read: No closing quotation."),
         ("launcher/command", "run {", "launcher.command cannot be read: Single '{' encountered in format string."),
-        ("launcher/command", "run {gpu}", "launcher.command asks for the unknown {gpu}. Known: {stage}, {scale}, {gpus}, {nodes}, {folder}, {python}. For a literal brace write it twice."),
+        ("launcher/command", "run {gpu}", "launcher.command asks for the unknown {gpu}. Known: {stage}, {scale}, {gpus}, {nodes}, {folder}, {project}, {python}. For a literal brace write it twice."),
         ("launcher/command", "run {gpus}", "launcher.command asks for {gpus}: launcher.gpus is missing. Set it."),
         ("training/batch_tokens", 100, "too small for one sentence of max_length"),
         ("training/adam", 3, "training.adam must be a mapping, not 3."),

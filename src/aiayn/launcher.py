@@ -10,6 +10,7 @@ from aiayn import config
 from aiayn.config import Launcher
 from aiayn.config.machine import fill_in
 from aiayn.errors import ConfigError
+from aiayn.results import places
 
 # torchrun tells each process how many there are; ours tells of any other launcher
 STARTED = ("WORLD_SIZE", "AIAYN_LAUNCHED")
@@ -47,7 +48,7 @@ def _exec(key: str, command: str | None, gpus: int | None, nodes: int | None) ->
     stage = "@".join([Path(script).stem, *arguments[:1]])
     known = {
         "stage": stage, "scale": config.load().scale, "gpus": gpus, "nodes": nodes,
-        "folder": Path.cwd(), "python": sys.executable,
+        "folder": Path.cwd(), "project": places.project().resolve(), "python": sys.executable,
     }  # fmt: skip
     words = fill_in(command, known)
     os.environ["AIAYN_LAUNCHED"] = words[0]

@@ -88,7 +88,7 @@ def test_neutral_packages_re_run_nothing_costly(stage: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "affected"),
     [
-        ("model/attention.py", {"train", "average", "decode", "illustrate", "profile_layers", "profile_models"}),
+        ("model/attention.py", {"train", "average", "decode", "illustrate", "profile_layers", "profile_models", "report"}),
         ("training/batching.py", {"train", "illustrate"}),
         ("training/loss.py", {"train", "illustrate"}),
         ("data/tokens/arrays.py", {"train_bpe", "encode", "train", "decode", "illustrate"}),
@@ -96,7 +96,7 @@ def test_neutral_packages_re_run_nothing_costly(stage: str) -> None:
         ("data/corpora/cleaning.py", {"download"}),
         ("data/corpora/languages/german.py", {"download"}),
         ("decoding/beam.py", {"decode", "illustrate"}),
-        ("profiling/recurrent.py", {"profile_layers", "profile_models"}),
+        ("profiling/modules.py", {"profile_layers", "profile_models", "report"}),
         ("evaluation/significance.py", {"score", "compare", "report", "track"}),
         ("paper/table_2.py", {"profile_models", "compare", "report", "track"}),
         ("report/page/templates/style.css", {"report"}),

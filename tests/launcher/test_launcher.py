@@ -92,10 +92,11 @@ def test_a_program_that_is_not_there_is_one_line(stage: Path) -> None:
 
 def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stage of one process has a GPU at most, and a command of its own; a folder stays a word."""
-    (tmp_path / "a folder").mkdir()
-    monkeypatch.chdir(tmp_path / "a folder")
+    (tmp_path / "scales/a folder").mkdir(parents=True)
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path / "scales/a folder")
     params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
-    asked = "{stage} {scale} {gpus} {nodes} --in={folder} {{}}"
+    asked = "{stage} {scale} {gpus} {nodes} --in={folder} {project}/x {{}}"
     params["launcher"] = {
         "command": f"many {asked}",
         "single": f"one {asked}",
@@ -118,11 +119,12 @@ def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setattr(sys, "argv", argv)
         os.environ.pop("AIAYN_LAUNCHED", None)
         start()
-    folder = f"--in={tmp_path}/a folder"
+    folder, project = f"--in={tmp_path}/scales/a folder", f"{tmp_path}/x"
     assert started == [
-        ["many", "train@en-de.base", "demo", "8", "2", folder, "{}",
+        ["many", "train@en-de.base", "demo", "8", "2", folder, project, "{}",
          "pipeline/train.py", "en-de.base", "--seed", "1"],
-        ["one", "profile_layers", "demo", "1", "1", folder, "{}", "pipeline/profile_layers.py"],
+        ["one", "profile_layers", "demo", "1", "1", folder, project, "{}",
+         "pipeline/profile_layers.py"],
     ]  # fmt: skip
 
 

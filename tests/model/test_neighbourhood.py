@@ -15,7 +15,7 @@ from aiayn.config import Model
 from aiayn.model.attention import KeysValues, MultiHeadAttention
 from aiayn.model.neighbourhood import NeighbourhoodAttention
 from aiayn.model.transformer import Transformer
-from aiayn.profiling.restricted import RestrictedSelfAttention
+from aiayn.profiling.modules import RestrictedSelfAttention
 
 Row = Callable[..., Model]
 

@@ -15,7 +15,7 @@ from aiayn.profiling.counting import count_with_fvcore, count_with_torch
 from aiayn.profiling.growth import exponents
 from aiayn.profiling.layer_types import LAYER_TYPES, Sizes
 from aiayn.profiling.layers import count
-from aiayn.profiling.restricted import RestrictedSelfAttention
+from aiayn.profiling.modules import RestrictedSelfAttention
 
 # multiply-adds at n = 10, d = 16, k = 3, r = 4, summed by hand: term, and projections
 BY_HAND = {

@@ -14,10 +14,9 @@ from torch import Tensor, nn
 
 from aiayn.errors import ProfileError
 from aiayn.profiling.chains import longest_chain
-from aiayn.profiling.convolutional import Convolution
-from aiayn.profiling.layer_types import LAYER_TYPES, Sizes
-from aiayn.profiling.reachability import dependence, path_length, stacked
-from aiayn.profiling.stacks import STACKS
+from aiayn.profiling.layer_types import LAYER_TYPES, PATHS, Sizes
+from aiayn.profiling.modules import Convolution
+from aiayn.profiling.reachability import dependence, path_length, relations, stacked
 
 SIZES = Sizes(n=16, d=4, k=3, r=4, h=2)
 
@@ -54,21 +53,25 @@ def test_a_loop_that_writes_in_place_hides_nothing() -> None:
 @given(n=st.integers(2, 40), k=st.sampled_from([3, 5, 7]), r=st.integers(2, 9))
 def test_path_lengths_are_what_the_definitions_give(n: int, k: int, r: int) -> None:
     sizes = Sizes(n, 2, k, r, 1)
-    found = {name: path_length(kind.relations(sizes), n) for name, kind in STACKS.items()}
-    assert found == {
+    found = {
+        name: path_length(relations(LAYER_TYPES[name], path, sizes), n)
+        for name, path in PATHS.items()
+    }
+    expected = {
         "self_attention": 1,
         "recurrent": n,
         "convolutional": math.ceil((n - 1) / (k // 2)),
         "dilated": next(layers for layers in range(1, 9) if k**layers >= n),
         "restricted": math.ceil((n - 1) / (r // 2)),
     }
+    assert {name: found[name] for name in expected} == expected
 
 
 def test_products_of_relations_are_the_jacobian_of_the_stack() -> None:
     torch.manual_seed(0)
     layers = nn.Sequential(*(Convolution(3, 3) for _ in range(3))).double()
-    relations = [dependence(layer, 9, 3) for layer in layers]
-    *_, product = islice(stacked(lambda height: relations[height], 9), 3)
+    depends = [dependence(layer, 9, 3) for layer in layers]
+    *_, product = islice(stacked(lambda height: depends[height], 9), 3)
     assert torch.equal(product, dependence(layers, 9, 3))
     assert product.sum(dim=1).tolist() == [4, 5, 6, 7, 7, 7, 6, 5, 4]
 

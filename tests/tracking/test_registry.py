@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import torch
 import yaml
 from mlflow import MlflowClient
 from mlflow.entities import LoggedModel
+from tests.tracking.store_contents import runs_of
 
 import aiayn
 from aiayn import config
@@ -179,3 +181,17 @@ def test_without_dvcs_digest_there_is_no_model(
     sync(params, root)
     assert models_of(client) == []
     assert list(client.search_registered_models()) == []
+
+
+def test_an_experiment_in_a_temporary_folder_makes_a_run_but_no_model(
+    root: Path, params: config.Config, write_results: Write, write_lock: Write, client: MlflowClient
+) -> None:
+    folder = root / ".dvc/tmp/exps/temporary"
+    write_results("en-de.base", folder)
+    write_lock()
+    for name in ("params.yaml", "dvc.lock"):
+        shutil.copy(root / name, folder)
+    assert sync(params, folder).written == 1
+    (run,) = runs_of(root)
+    assert run.data.tags["weights.md5"] == "d" * 32
+    assert models_of(client) == []

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Submit a stage as a job of SLURM and wait for its end: slurm.sh NAME [OPTION OF SBATCH ...] -- COMMAND ...
-# Runs on a login node, in the project's folder, which the nodes see under the same path. Ends with the
+# Runs on a login node, in the folder of the scale, which the nodes see under the same path. Ends with the
 # job's status; the last line says why where that is not 0. If this process ends first, the job goes on,
 # and the same job submitted again waits for it (slurm_job.sh).
 fail() {
@@ -24,7 +24,7 @@ mkdir -p logs || exit 1
 said=$(mktemp) || exit 1
 trap 'rm -f "$said"' EXIT
 sbatch --wait --job-name="$name" --output="logs/%x.%j.log" "${options[@]}" \
-    conf/launcher/scripts/slurm_job.sh "$@" >"$said" 2>&1 &
+    "$(dirname "$0")/slurm_job.sh" "$@" >"$said" 2>&1 &
 trap 'echo "The job of $name goes on; scancel --me --name=$name ends it." >&2; exit 143' TERM
 wait $!
 status=$?

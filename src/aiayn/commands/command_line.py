@@ -120,7 +120,7 @@ def parser() -> ArgumentParser:
         "scale", nargs="?", help="a file of conf/scale (default: conf/config.yaml's)"
     )
 
-    add("sync", _sync, "bring finished runs into the MLflow store")
+    add("sync", _sync, "mirror finished runs to the MLflow store")
     return root
 
 
@@ -153,7 +153,7 @@ def _classify(args: Namespace) -> None:
 
 
 def _repro(args: Namespace) -> None:
-    from aiayn.commands.repro.side_by_side import repro
+    from aiayn.commands.repro.parallel import repro
 
     repro(args.stages, args.jobs)
 

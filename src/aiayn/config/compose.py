@@ -1,9 +1,8 @@
 """params.yaml from conf/: composed by Hydra, like `dvc exp run` does, and validated before it is
-written. `make params` runs this file."""
+written."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from omegaconf import OmegaConf
 
 from aiayn import config
 from aiayn.config.names import check_name
-from aiayn.errors import ConfigError, one_line_errors
+from aiayn.errors import ConfigError
 from aiayn.files import write_atomically
 from aiayn.validation import nearest
 
@@ -28,7 +27,11 @@ Files = Mapping[Path, Any]
 
 
 def write_params(
-    root: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
+    root: Path,
+    scale: str | None = None,
+    launcher: str | None = None,
+    gpus: str | None = None,
+    folder: Path | None = None,
 ) -> None:
     """Write the parameters of a project; the file stays as it was if anything is wrong.
 
@@ -37,6 +40,7 @@ def write_params(
         scale: a file of conf/scale; None: the one that conf/config.yaml names.
         launcher: a file of conf/launcher; None: the one that the scale names.
         gpus: how many the launcher gives a training, on each machine; None: as many as it names.
+        folder: of the scale; None: the project's.
     Raises:
         ConfigError: a file of conf/ cannot be read, names one that does not exist, or sets an
             unknown parameter; the launcher has no GPUs; or the parameters contradict each other.
@@ -58,7 +62,7 @@ def write_params(
     except ConfigError as error:
         key, composed = str(error).split(" ")[0], config.read_yaml(content)
         raise ConfigError(f"{_origin(key, files, composed.get('scale'))}: {error}") from error
-    write_atomically(root / config.PARAMS, content)
+    write_atomically((folder or root) / config.PARAMS, content)
 
 
 def _read(path: Path, name: Path) -> Any:
@@ -139,20 +143,3 @@ def _dotted(data: Any) -> Iterator[str]:
     for name, value in data.items() if isinstance(data, dict) else ():
         yield str(name)
         yield from (f"{name}.{key}" for key in _dotted(value))
-
-
-@one_line_errors
-def main() -> None:
-    """Compose the scale, the launcher and the number of GPUs that the command line names, as far as
-    it does: --scale, --launcher, --gpus. With another launcher alone, the scale in force stays."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("scale", "launcher", "gpus"):
-        parser.add_argument(f"--{name}")
-    asked = parser.parse_args()
-    if asked.scale is None and (asked.launcher or asked.gpus) and config.PARAMS.exists():
-        asked.scale = config.load().scale
-    write_params(Path(), **vars(asked))
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ from pydantic import NonNegativeInt, PositiveInt, model_validator
 from aiayn.validation import StrictModel, invalid
 
 # what a launcher's command may ask for between braces
-PLACEHOLDERS = ("stage", "scale", "gpus", "nodes", "folder", "python")
+PLACEHOLDERS = ("stage", "scale", "gpus", "nodes", "folder", "project", "python")
 
 
 class Machine(StrictModel):

@@ -1,5 +1,4 @@
-"""The paper's statements, a family of tests of their own, over our models and over the ways in
-which these decode."""
+"""The paper's statements, a separate family of tests, over our models and their decoding modes."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from aiayn.results.seeds import by_seed
 
 
 def bleu_by_way(runs: Mapping[str, Run], root: Path = Path()) -> dict[str, Ways]:
-    """BLEU of dev by way of decoding, of every run that has left all of these hypotheses.
+    """BLEU of dev by decoding mode, of every run that has left the hypotheses of all modes.
 
     Raises:
         DataError, ScoreError: references or hypotheses are missing or damaged.
@@ -64,7 +63,7 @@ def judge_findings(
 
     Args:
         samples: "bleu" and "perplexity" over the seeds, by model.
-        base: which of the models stands for the paper's base.
+        base: which of the models corresponds to the paper's base.
         ways: as of `over_seeds`; each run is compared with itself.
         looks: as of config.Variations.
     """

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from aiayn.config import Model
 from aiayn.model.dropout import Dropout
 from aiayn.model.encoder import Encoding
-from aiayn.model.layers import EncoderLayer
+from aiayn.model.layers import encoder_layers
 from aiayn.model.positions import LearnedPositions, SinusoidalPositions
 
 
@@ -34,7 +34,7 @@ class Classifier(Encoding):
         positions = SinusoidalPositions if model.positions == "sinusoid" else LearnedPositions
         self.source_positions = positions(model.d_model, max_length)
         self.source_dropout = Dropout(model.P_drop)
-        self.encoder = nn.ModuleList(EncoderLayer(model) for _ in range(model.N))
+        self.encoder = encoder_layers(model)
         self.head = nn.Linear(model.d_model, labels)
         self.reset_parameters()
         nn.init.xavier_uniform_(self.head.weight)

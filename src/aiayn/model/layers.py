@@ -41,10 +41,10 @@ class FeedForward(nn.Module):
 class Residual(nn.Module):
     """LayerNorm(x + Dropout(Sublayer(x))). Paper: sections 3.1, 5.4."""
 
-    def __init__(self, d_model: int, p_drop: float) -> None:
+    def __init__(self, model: Model) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(d_model, eps=LAYER_NORM_EPSILON)
-        self.dropout = Dropout(p_drop)
+        self.norm = nn.LayerNorm(model.d_model, eps=LAYER_NORM_EPSILON)
+        self.dropout = Dropout(model.P_drop)
 
     def forward(self, x_BTD: Tensor, sublayer: Sublayer) -> Tensor:
         """(B, T, D) to (B, T, D)."""
@@ -70,9 +70,9 @@ class EncoderLayer(nn.Module):
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.self_attention = self_attention_of(model)
-        self.self_attention_residual = Residual(model.d_model, model.P_drop)
+        self.self_attention_residual = Residual(model)
         self.feed_forward = FeedForward(model.d_model, model.d_ff)
-        self.feed_forward_residual = Residual(model.d_model, model.P_drop)
+        self.feed_forward_residual = Residual(model)
 
     def forward(self, x_BSD: Tensor, may_attend: Tensor | None) -> Tensor:
         """(B, S, D) to (B, S, D); `may_attend` as in MultiHeadAttention."""
@@ -100,11 +100,11 @@ class DecoderLayer(nn.Module):
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.self_attention = self_attention_of(model)
-        self.self_attention_residual = Residual(model.d_model, model.P_drop)
+        self.self_attention_residual = Residual(model)
         self.cross_attention = attention_of(model)
-        self.cross_attention_residual = Residual(model.d_model, model.P_drop)
+        self.cross_attention_residual = Residual(model)
         self.feed_forward = FeedForward(model.d_model, model.d_ff)
-        self.feed_forward_residual = Residual(model.d_model, model.P_drop)
+        self.feed_forward_residual = Residual(model)
 
     def forward(self, x_BTD: Tensor, attention: DecoderAttention) -> Tensor:
         """(B, T, D) to (B, T, D)."""
@@ -124,3 +124,13 @@ class DecoderLayer(nn.Module):
             to_target=partial(self.self_attention.attend_to_itself, is_causal=True),
             to_source=partial(self.cross_attention.attend_to, source, may_attend=may_attend),
         )
+
+
+def encoder_layers(model: Model) -> nn.ModuleList:
+    """The encoder's stack, bottom first."""
+    return nn.ModuleList(EncoderLayer(model) for _ in range(model.N))
+
+
+def decoder_layers(model: Model) -> nn.ModuleList:
+    """The decoder's stack, bottom first."""
+    return nn.ModuleList(DecoderLayer(model) for _ in range(model.N))

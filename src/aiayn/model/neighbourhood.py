@@ -1,7 +1,7 @@
 """Self-attention restricted to a neighbourhood (section 4), as a model learns with it.
 
-layer_types/restricted.py is the layer that table 1 counts: one window a position. Here positions
-share windows, which makes twice as many products in a fraction of the time
+profiling/modules.py has the layer that table 1 counts: one window a position. Here positions share
+windows, which makes twice as many products in a fraction of the time
 (docs/decisions/neighbourhood.md).
 """
 

@@ -38,7 +38,7 @@ from aiayn.config import Model
 from aiayn.model.attention import KeysValues
 from aiayn.model.dropout import Dropout
 from aiayn.model.encoder import Encoding
-from aiayn.model.layers import DecoderAttention, DecoderLayer, EncoderLayer
+from aiayn.model.layers import DecoderAttention, DecoderLayer, decoder_layers, encoder_layers
 from aiayn.model.positions import LearnedPositions, SinusoidalPositions
 
 
@@ -71,8 +71,8 @@ class Transformer(Encoding):
         self.target_positions = positions(model.d_model, max_length)
         self.source_dropout = Dropout(model.P_drop)
         self.target_dropout = Dropout(model.P_drop)
-        self.encoder = nn.ModuleList(EncoderLayer(model) for _ in range(model.N))
-        self.decoder = nn.ModuleList(DecoderLayer(model) for _ in range(model.N))
+        self.encoder = encoder_layers(model)
+        self.decoder = decoder_layers(model)
         self.reset_parameters()
 
     def forward(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:

@@ -1,16 +1,21 @@
-"""The layers of table 1 by name: how each is built, and what it costs in closed form."""
+"""The layer types of table 1, one entry each: name, module, cost, and how far a signal is carried.
+Profiling measures them and the report shows them; a new type is an entry here and its module.
+
+Torch is imported when a layer is built, not before: the report reads names and formulas alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
 
-from torch import Tensor, nn
+from aiayn.results.profiles import PathPoint
 
-from aiayn.model.attention import MultiHeadAttention
-from aiayn.profiling.convolutional import Convolution, DilatedConvolution, SeparableConvolution
-from aiayn.profiling.recurrent import GatedRecurrence, Recurrence
-from aiayn.profiling.restricted import RestrictedSelfAttention
+if TYPE_CHECKING:
+    from torch import nn
 
 
 @dataclass(frozen=True)
@@ -24,93 +29,206 @@ class Sizes:
     h: int
 
 
-@dataclass(frozen=True)
-class LayerType:
-    """A kind of layer.
+@dataclass(frozen=True, kw_only=True)
+class Path:
+    """How many stacked layers join the two ends of a sequence.
 
-    `term` is what table 1 counts, `projections` what the whole layer computes besides, both in
-    FLOPs for one sentence: a multiply-add is two. `term_operators` are the operators, as fvcore
-    names them, that make up the term; None where the whole layer is the term. `exponents` are those
-    of the paper's formula; `in_table` tells whether table 1 has a row of it.
+    Attributes:
+        formula: the exact number of layers by the layer's definition, in words.
+        layers: the same, from n and the size below (0 if there is none).
+        exponents: the paper's, of the powers by which it grows; keys as in GROWS_WITH.
+        size: what it depends on besides n.
+        layer_at: the layer at a height in the stack, from 0; None for the layer type itself.
+        alike_from: the height from which all layers of the stack are alike.
     """
 
+    formula: str
+    layers: Callable[[int, int], int]
+    exponents: Mapping[str, int]
+    size: Literal["k", "r"] | None = None
+    layer_at: Callable[[Sizes, int], nn.Module] | None = None
+    alike_from: float = 0
+
+    def count(self, point: PathPoint) -> int:
+        """The exact number of layers at a measured point's sizes."""
+        return self.layers(point.n, point.size or 0)
+
+    def matches(self, points: Iterable[PathPoint]) -> bool:
+        """Whether every measured number of layers is the exact one."""
+        return all(point.layers == self.count(point) for point in points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerType:
+    """A kind of layer. FLOPs are for one sentence, forward; a multiply-add is two.
+
+    Attributes:
+        name: in tables and figures.
+        build: the module, from (B, N, D) to (B, N, D).
+        term: FLOPs that the formula of table 1 is about.
+        projections: FLOPs of the whole layer besides.
+        exponents: of the paper's formula.
+        term_operators: operators, as fvcore names them, of which the term consists; None if the
+            whole layer is the term.
+        in_table: whether table 1 has a row of it (paper/table_1.py, by the same key).
+        path: None where no stack of it is measured.
+        path_from: the layer type whose path length stands in the row instead of its own.
+        counted_on_meta: whether FLOPs are counted on the meta device. The CPU's kernel for
+            attention pads the products that torch's counter finds, and restricted attention takes
+            several times as long there. On the meta device, on the other hand, fvcore's tracer
+            cannot shape a convolution, and each of a recurrence's many small operators runs in
+            Python.
+    """
+
+    name: str
     build: Callable[[Sizes], nn.Module]
     term: Callable[[Sizes], int]
-    projections: Callable[[Sizes], int]
     exponents: Mapping[str, int]
+    projections: Callable[[Sizes], int] = lambda _: 0
     term_operators: frozenset[str] | None = None
     in_table: bool = False
+    path: Path | None = None
+    path_from: str | None = None
+    counted_on_meta: bool = False
 
 
-class SelfAttention(MultiHeadAttention):
-    """The model's own multi-head attention, from a sequence to itself (section 3.2.3)."""
+def _modules() -> ModuleType:
+    from aiayn.profiling import modules
 
-    def forward(self, x_BND: Tensor) -> Tensor:
-        """(B, N, D) to (B, N, D)."""
-        return self.attend_to_itself(x_BND)
-
-
-def _nothing(_: Sizes) -> int:
-    return 0
+    return modules
 
 
 def _four_projections(s: Sizes) -> int:
     return 2 * 4 * s.n * s.d**2
 
 
+def _digits(number: int, base: int) -> int:
+    """How many digits a whole number has, without the rounding of logarithms."""
+    digits = 1
+    while number >= base:
+        number //= base
+        digits += 1
+    return digits
+
+
 LAYER_TYPES: Mapping[str, LayerType] = {
     "self_attention": LayerType(
-        build=lambda s: SelfAttention(s.d, s.h, s.d // s.h, s.d // s.h),
+        name="Self-attention",
+        build=lambda s: _modules().SelfAttention(s.d, s.h, s.d // s.h, s.d // s.h),
         term=lambda s: 2 * 2 * s.n**2 * s.d,
         projections=_four_projections,
         exponents={"n": 2, "d": 1},
-        in_table=True,
         term_operators=frozenset({"scaled_dot_product_attention"}),
+        in_table=True,
+        path=Path(formula="1", layers=lambda n, _: 1, exponents={"n": 0}),
+        counted_on_meta=True,
     ),
     "recurrent": LayerType(
-        build=lambda s: Recurrence(s.d),
+        name="Recurrent",
+        build=lambda s: _modules().Recurrence(s.d),
         term=lambda s: 2 * 2 * s.n * s.d**2,
-        projections=_nothing,
         exponents={"n": 1, "d": 2},
         in_table=True,
+        path=Path(
+            formula="n",
+            layers=lambda n, _: n,
+            exponents={"n": 1},
+            layer_at=lambda s, height: _modules().RecurrenceStep(s.d, reads=height == 0),
+            alike_from=1,
+        ),
     ),
     "convolutional": LayerType(
-        build=lambda s: Convolution(s.d, s.k),
+        name="Convolutional",
+        build=lambda s: _modules().Convolution(s.d, s.k),
         term=lambda s: 2 * s.k * s.n * s.d**2,
-        projections=_nothing,
         exponents={"k": 1, "n": 1, "d": 2},
         in_table=True,
+        path=Path(
+            formula="⌈(n − 1) / ⌊k / 2⌋⌉",
+            layers=lambda n, k: -(-(n - 1) // (k // 2)),
+            exponents={"n": 1, "k": -1},
+            size="k",
+        ),
+        path_from="dilated",  # the paper's log_k(n)
     ),
     "restricted": LayerType(
-        build=lambda s: RestrictedSelfAttention(s.d, s.h, s.d // s.h, s.d // s.h, s.r),
+        name="Self-attention (restricted)",
+        build=lambda s: _modules().RestrictedSelfAttention(s.d, s.h, s.d // s.h, s.d // s.h, s.r),
         term=lambda s: 2 * 2 * s.r * s.n * s.d,
         projections=_four_projections,
         exponents={"r": 1, "n": 1, "d": 1},
-        in_table=True,
         term_operators=frozenset({"matmul"}),
+        in_table=True,
+        path=Path(
+            formula="⌈(n − 1) / ⌊r / 2⌋⌉",
+            layers=lambda n, r: -(-(n - 1) // (r // 2)),
+            exponents={"n": 1, "r": -1},
+            size="r",
+        ),
+        counted_on_meta=True,
     ),
     "lstm": LayerType(
-        build=lambda s: GatedRecurrence(nn.LSTM, s.d),
+        name="LSTM",
+        build=lambda s: _modules().GatedRecurrence("LSTM", s.d),
         term=lambda s: 2 * 8 * s.n * s.d**2,
-        projections=_nothing,
         exponents={"n": 1, "d": 2},
     ),
     "gru": LayerType(
-        build=lambda s: GatedRecurrence(nn.GRU, s.d),
+        name="GRU",
+        build=lambda s: _modules().GatedRecurrence("GRU", s.d),
         term=lambda s: 2 * 6 * s.n * s.d**2,
-        projections=_nothing,
         exponents={"n": 1, "d": 2},
     ),
     "dilated": LayerType(
-        build=lambda s: DilatedConvolution(s.d, s.k, dilation=s.k),
+        name="Convolutional, dilated",
+        build=lambda s: _modules().DilatedConvolution(s.d, s.k, dilation=s.k),
         term=lambda s: 2 * s.k * s.n * s.d**2,
-        projections=_nothing,
         exponents={"k": 1, "n": 1, "d": 2},
+        path=Path(
+            formula="⌈log_k n⌉",
+            layers=lambda n, k: _digits(n - 1, k),
+            exponents={"log_k_n": 1},
+            size="k",
+            # dilations 1, k, k^2, ..., from the bottom (section 4)
+            layer_at=lambda s, height: _modules().DilatedConvolution(s.d, s.k, s.k**height),
+            alike_from=math.inf,
+        ),
     ),
     "separable": LayerType(
-        build=lambda s: SeparableConvolution(s.d, s.k),
+        name="Separable convolution",
+        build=lambda s: _modules().SeparableConvolution(s.d, s.k),
         term=lambda s: 2 * (s.k * s.n * s.d + s.n * s.d**2),
-        projections=_nothing,
         exponents={"n": 1},  # a sum of two terms is no power of k or d
     ),
 }
+
+ROWS = {name: kind for name, kind in LAYER_TYPES.items() if kind.in_table}
+"""Of table 1, in its order."""
+
+
+def _with_paths() -> dict[str, Path]:
+    """Rows of the table first, each followed by the type that its path length is taken from."""
+    rows = [name for row, kind in ROWS.items() for name in (row, kind.path_from) if name]
+    return {
+        name: kind.path
+        for name in dict.fromkeys([*rows, *LAYER_TYPES])
+        if (kind := LAYER_TYPES[name]).path
+    }
+
+
+PATHS: Mapping[str, Path] = _with_paths()
+"""Of the layer types of which stacks are measured."""
+
+
+def _size(point: PathPoint) -> float:
+    assert point.size is not None, "of a stack that has a kernel or a neighbourhood"
+    return float(point.size)
+
+
+GROWS_WITH: Mapping[str, Callable[[PathPoint], float]] = {
+    "n": lambda point: float(point.n),
+    "k": _size,
+    "r": _size,
+    "log_k_n": lambda point: math.log(point.n, _size(point)),
+}
+"""What a path length is fitted to powers of."""

@@ -16,9 +16,8 @@ from aiayn.profiling.chains import longest_chain
 from aiayn.profiling.clocks import clock
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
 from aiayn.profiling.growth import exponents, line
-from aiayn.profiling.layer_types import LAYER_TYPES, LayerType, Sizes
-from aiayn.profiling.reachability import path_length, stacked
-from aiayn.profiling.stacks import STACKS, Stack
+from aiayn.profiling.layer_types import GROWS_WITH, LAYER_TYPES, PATHS, LayerType, Path, Sizes
+from aiayn.profiling.reachability import path_length, relations, stacked
 from aiayn.results.circumstances import LayerTimes
 from aiayn.results.profiles import (
     Chain,
@@ -32,11 +31,6 @@ from aiayn.results.profiles import (
     Paths,
 )
 
-# The CPU's kernel for attention pads the products that torch's counter finds; restricted attention
-# has none, but takes several times as long there. The others are counted on the CPU: on the meta
-# device fvcore's tracer cannot shape a convolution, and each of a recurrence's many small operators
-# runs in Python.
-COUNTED_ON_META = frozenset({"self_attention", "restricted"})
 MAP_POSITIONS, MAP_LAYERS = 16, 3
 HEADS = 2  # of the stacks: reach does not depend on it
 
@@ -45,7 +39,7 @@ def profile_layers(spec: Profiling) -> LayersProfile:
     """Everything that is the same on every machine.
 
     Raises:
-        ProfileError: an operator nobody can count, or counters that disagree.
+        ProfileError: an operator that cannot be counted, or counters that disagree.
     """
     sizes = _map_sizes(spec)
     return LayersProfile(
@@ -53,9 +47,9 @@ def profile_layers(spec: Profiling) -> LayersProfile:
         fixed=LayerSizes(**dict(spec.fixed)),
         counts={name: _counts(name, kind, spec) for name, kind in LAYER_TYPES.items()},
         chains={name: _chains(kind, spec) for name, kind in LAYER_TYPES.items()},
-        paths={name: _paths(kind, spec) for name, kind in STACKS.items()},
+        paths={name: _paths(name, path, spec) for name, path in PATHS.items()},
         map_sizes={"k": sizes.k, "r": sizes.r},
-        maps={name: _maps(kind, sizes) for name, kind in STACKS.items()},
+        maps={name: _maps(name, path, sizes) for name, path in PATHS.items()},
     )
 
 
@@ -81,7 +75,7 @@ def count(name: str, kind: LayerType, sizes: Sizes) -> tuple[int, int]:
     Raises:
         ProfileError: fvcore, torch's counter and the closed formula are not equal.
     """
-    with torch.device("meta" if name in COUNTED_ON_META else "cpu"), torch.no_grad():
+    with torch.device("meta" if kind.counted_on_meta else "cpu"), torch.no_grad():
         # in double precision, for which the CPU has no fused LSTM: inside that torch counts nothing
         layer = kind.build(sizes).double()
         x_1ND = torch.zeros(1, sizes.n, sizes.d, dtype=torch.float64)
@@ -94,8 +88,8 @@ def count(name: str, kind: LayerType, sizes: Sizes) -> tuple[int, int]:
     if not (whole == torchs == formula and term == kind.term(sizes)):
         raise ProfileError(
             f"{name} at {sizes}: fvcore counts {whole:,} FLOPs ({term:,} in the term), torch "
-            f"{torchs:,}, the closed formula {formula:,} ({kind.term(sizes):,}). Mend whichever is "
-            "wrong in src/aiayn/profiling/."
+            f"{torchs:,}, the closed formula {formula:,} ({kind.term(sizes):,}). Correct "
+            "whichever is wrong in src/aiayn/profiling/."
         )
     return term, whole
 
@@ -159,25 +153,25 @@ def _chains(kind: LayerType, spec: Profiling) -> Chain:
     )
 
 
-def _paths(kind: Stack, spec: Profiling) -> Paths:
-    """Path length of a kind of stack over its grid, and how it grows."""
+def _paths(name: str, path: Path, spec: Profiling) -> Paths:
+    """Path lengths of stacks of a layer type over its grid, and how they grow."""
     grid = spec.paths
     points: dict[str, PathPoint] = {}
     others: list[dict[str, int]] = [{}]
-    if kind.size:
-        others = [{kind.size: value} for value in getattr(grid, kind.size)]
+    if path.size:
+        others = [{path.size: value} for value in getattr(grid, path.size)]
     for n in grid.n:
         for size in others:
             sizes = replace(Sizes(n, grid.d[0], grid.k[0], grid.r[0], HEADS), **size)
-            length = path_length(kind.relations(sizes), n)
+            length = path_length(relations(LAYER_TYPES[name], path, sizes), n)
             key = "_".join(f"{letter}{number}" for letter, number in {"n": n, **size}.items())
             points[key] = PathPoint(n=n, k=size.get("k"), r=size.get("r"), layers=length)
-    grown = {size: [of(p) for p in points.values()] for size, of in kind.grows_with.items()}
+    grown = {size: [GROWS_WITH[size](p) for p in points.values()] for size in path.exponents}
     fitted = exponents(grown, [p.layers for p in points.values()])
     return Paths(
         points=points,
         exponents={size: exponent.as_written() for size, exponent in fitted.items()},
-        paper=dict(kind.exponents),
+        paper=dict(path.exponents),
     )
 
 
@@ -186,9 +180,9 @@ def _map_sizes(spec: Profiling) -> Sizes:
     return Sizes(MAP_POSITIONS, grid.d[0], grid.k[0], grid.r[0], HEADS)
 
 
-def _maps(kind: Stack, sizes: Sizes) -> dict[str, tuple[str, ...]]:
+def _maps(name: str, path: Path, sizes: Sizes) -> dict[str, tuple[str, ...]]:
     """Which outputs depend on which inputs after one, two and three layers: rows of 0 and 1."""
-    reached = islice(stacked(kind.relations(sizes), sizes.n), MAP_LAYERS)
+    reached = islice(stacked(relations(LAYER_TYPES[name], path, sizes), sizes.n), MAP_LAYERS)
     return {
         f"layers{depth}": tuple("".join(map(str, row)) for row in relation.int().tolist())
         for depth, relation in enumerate(reached, start=1)

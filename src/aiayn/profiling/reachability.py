@@ -7,12 +7,14 @@ by the chain rule, as a product of such relations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import count
 
 import torch
 from torch import Tensor
 
 from aiayn.errors import ProfileError
+from aiayn.profiling.layer_types import LayerType, Path, Sizes
 
 
 def dependence(layer: Callable[[Tensor], Tensor], n: int, d: int) -> Tensor:
@@ -31,6 +33,17 @@ def dependence(layer: Callable[[Tensor], Tensor], n: int, d: int) -> Tensor:
     chosen = (layer(x_NND).diagonal(dim1=0, dim2=1).mT * weights_D).sum()
     (gradient_NND,) = torch.autograd.grad(chosen, x_NND)
     return gradient_NND.ne(0).any(dim=-1)
+
+
+def relations(kind: LayerType, path: Path, sizes: Sizes) -> Callable[[int], Tensor]:
+    """By the layer's height in the stack, from 0: which outputs depend on which inputs."""
+
+    @cache
+    def relation(height: float) -> Tensor:
+        layer = path.layer_at(sizes, int(height)) if path.layer_at else kind.build(sizes)
+        return dependence(layer.double(), sizes.n, sizes.d)
+
+    return lambda height: relation(min(height, path.alike_from))
 
 
 def path_length(layer_at: Callable[[int], Tensor], n: int) -> int:

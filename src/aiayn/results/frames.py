@@ -8,8 +8,8 @@
 
 Every frame has exactly the columns of its schema, in that order and of those types, also where it
 has no rows; `SCHEMAS` says what each column holds and in which unit. Rows come in the order of
-params.yaml and, below that, of the files. What has not been run has no rows. Whoever holds records
-already makes the same frames by `runs_frame`, `scores_frame` and so on.
+params.yaml and, below that, of the files. What has not been run has no rows. Of records that are
+already read, `runs_frame`, `scores_frame` and so on make the same frames.
 
 A column `source` says where a number is written: FILE:KEY.KEY, as `Score.source` does.
 """
@@ -144,10 +144,10 @@ def make_frame(schema: Schema, rows: Iterable[Mapping[str, Any]]) -> pd.DataFram
         ValueError, TypeError: a row has a field that the schema lacks, or of another type, or
             lacks one that may not be missing.
     """
-    held = list(rows)
-    if unknown := {name for row in held for name in row} - schema.keys():
+    records = list(rows)
+    if unknown := {name for row in records for name in row} - schema.keys():
         raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
-    frame = pd.DataFrame(held, columns=list(schema), dtype=object)
+    frame = pd.DataFrame(records, columns=list(schema), dtype=object)
     return frame.astype({name: field.dtype for name, field in schema.items()})
 
 
@@ -180,7 +180,7 @@ class Results:
         found = {
             run: if_there(scores.read, self.root / places.scores(run)) for run in self.config.runs
         }
-        return scores_frame(self.config, {run: held.splits for run, held in found.items() if held})
+        return scores_frame(self.config, {run: file.splits for run, file in found.items() if file})
 
     @cached_property
     def histories(self) -> pd.DataFrame:
@@ -258,14 +258,14 @@ def scores_frame(
             {
                 **_about(config, run),
                 "split": split,
-                "test_set": "+".join(held.test_set.corpora),
-                "pairs": held.test_set.pairs,
+                "test_set": "+".join(scored_split.test_set.corpora),
+                "pairs": scored_split.test_set.pairs,
                 "metric": metric,
                 **vars(score),
             }
             for run, splits in scored.items()
-            for split, held in (splits or {}).items()
-            for metric, score in held.scores.items()
+            for split, scored_split in (splits or {}).items()
+            for metric, score in scored_split.scores.items()
         ),
     )
 

@@ -46,9 +46,11 @@ def this_host(device: str, gpu: str | None = None) -> Host:
 
 
 def commit(root: Path = Path()) -> str:
-    """The commit of the working tree at `root`, where git can tell; with -dirty where code, conf/
-    or documents differ from it. What the graph itself writes there is no difference.
+    """The commit of the project whose folder, or a scale's, `root` is, where git can tell; with
+    -dirty where code, conf/ or documents differ from it. What the graph itself writes there is no
+    difference.
     """
+    root = places.project(root)
     others = [".", *(f":(exclude){path}" for path in places.WRITTEN)]
     try:
         name = _git(root, "rev-parse", "HEAD")

@@ -11,8 +11,10 @@ import glob
 from pathlib import Path
 
 LOCK = Path("dvc.lock")
+# every scale but the demo, whose folder is the project's top folder, has a folder of its own here
+SCALES = Path("scales")
 
-DOWNLOADS = Path("data/raw")
+DOWNLOADS = Path("data/raw")  # below the top folder, for all scales
 TEXTS = Path("data/text")
 VOCABULARIES = Path("data/bpe")
 TOKENS = Path("data/tokens")
@@ -30,7 +32,7 @@ SCRATCH = Path("scratch")
 EXPORTS = Path("exports")
 REPRODUCTIONS = Path("reproductions")
 # what make params and the graph write among the files that git follows; each is published by itself
-WRITTEN = (Path("params.yaml"), LOCK, REPORTS, REPRODUCTIONS)
+WRITTEN = (Path("params.yaml"), LOCK, REPORTS, REPRODUCTIONS, SCALES)
 
 LAYERS_PROFILE = PROFILES / "layers.json"
 LAYERS_CIRCUMSTANCES = CIRCUMSTANCES / "profile_layers.json"  # times and memory
@@ -46,6 +48,17 @@ TREES = "trees"
 TRAIN, DEV, TEST = "train", "dev", "test"
 LAST, AVERAGED, GREEDY = "last", "averaged", "greedy"
 WAYS = (LAST, AVERAGED, GREEDY)
+
+
+def project(folder: Path = Path()) -> Path:
+    """The project's top folder, relative to the working directory.
+
+    Args:
+        folder: the top folder itself, or a scale's.
+    """
+    top = folder / "../.."
+    is_scale = folder.resolve().parent.name == SCALES.name and (top / "dvc.yaml").is_file()
+    return top if is_scale else folder
 
 
 def fetching(folder: Path, task: str) -> Path:

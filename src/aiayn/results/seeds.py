@@ -30,5 +30,5 @@ def by_seed(runs: Mapping[str, Run]) -> dict[tuple[str, str], dict[int, str]]:
 
 def spread(values: Iterable[float]) -> Spread:
     """Mean and standard deviation of a measure over seeds; of one value at least."""
-    held = list(values)
-    return Spread(mean(held), stdev(held) if len(held) > 1 else None, len(held))
+    sample = list(values)
+    return Spread(mean(sample), stdev(sample) if len(sample) > 1 else None, len(sample))

@@ -121,6 +121,8 @@ class Project:
             fingerprint=training.fingerprint if training else _sha256(path.read_text()),
         )  # fmt: skip
         datasets = _datasets(task, manifest, self.lock.out(places.text(task).as_posix()))
+        # DVC deletes the temporary folder of an experiment, and then nothing could be loaded
+        is_temporary = ".dvc" in root.resolve().parts
         weights = weights_of(config, run, self.lock, datasets, curve.step)
         row = self._row_of_table_3(identity)
         return RunContents(
@@ -151,7 +153,7 @@ class Project:
             ),
             datasets=datasets,
             files=self._run_files(run, task),
-            weights=weights,
+            weights=None if is_temporary else weights,
             started_ms=int(started * 1000) if training else None,
             ended_ms=int((started + training.seconds) * 1000) if training else None,
         )

@@ -1,18 +1,21 @@
-"""What is said of a graph that runs: a terminal's lines, and a line every half minute elsewhere."""
+"""What is printed of a graph that runs: a terminal's lines, and a line every half minute
+elsewhere."""
 
 from __future__ import annotations
 
 import io
 import re
+import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from aiayn.commands.repro.child import Child
-from aiayn.commands.repro.display import Display, state
+from aiayn.commands.repro import stage_group
+from aiayn.commands.repro.display import Display, progress_line
 from aiayn.commands.repro.schedule import Schedule
+from aiayn.commands.repro.stage_group import Event, StageGroup
 from aiayn.results import places, progress
 from aiayn.results.progress import Fetching, Progress, clock
 
@@ -25,19 +28,73 @@ class Terminal(io.StringIO):
         return True
 
 
+TRAINING = "train@en-de.base"
+
+
 @pytest.fixture
 def schedule() -> Schedule:
-    return Schedule({"encode": (), "train@en-de.base": ("encode",)}, 1)
+    graph = {"encode": frozenset[str](), TRAINING: frozenset({"encode"})}
+    return Schedule(graph, {*graph}, {*graph}, 1)
+
+
+def group_that_prints(monkeypatch: pytest.MonkeyPatch, text: str, status: int = 0) -> StageGroup:
+    """A group whose DVC prints this and ends."""
+
+    def start(stages: Sequence[str], output: int) -> subprocess.Popen[bytes]:
+        command = ["sh", "-c", f"printf '%s' \"$0\"; exit {status}", text]
+        return subprocess.Popen(command, stdout=output)
+
+    monkeypatch.setattr(stage_group, "start_stages", start)
+    return StageGroup([TRAINING])
+
+
+def events(group: StageGroup) -> list[Event]:
+    """All, to the end."""
+    found: list[Event] = []
+    while not group.has_ended:
+        found += group.events()
+    group.close()
+    return found
+
+
+def group_in_stage(monkeypatch: pytest.MonkeyPatch, stage: str) -> StageGroup:
+    group = group_that_prints(monkeypatch, "")
+    events(group)
+    group.stage = stage
+    return group
 
 
 @pytest.fixture
-def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Child]:
-    """A training that has said how far it is."""
+def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StageGroup:
+    """A training that has written its progress."""
     monkeypatch.chdir(tmp_path)
-    child = Child("train@en-de.base", "true", {})
+    group = group_in_stage(monkeypatch, TRAINING)
     progress.write(places.progress(places.scratch("en-de.base", 16 * "a")), SOME_WAY)
-    yield child
-    child.close()
+    return group
+
+
+def test_what_dvc_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "Running stage 'train@a':\n> python ./pipeline/train.py a\na: 9 parameters\n"
+        "Updating lock file 'dvc.lock'\n\nStage 'average@a' didn't change, skipping\n"
+        "Stage 'decode@a' is cached - skipping run, checking out outputs\n"
+        "Running stage 'score@a':\n> python ./pipeline/score.py a\nScoreError: no text.\n"
+        "ERROR: failed to reproduce 'score@a': failed to run: python ./pipeline/score.py a, exited with 1\n"
+    )
+    ran = Event("train@a", "ran", "0:00")
+    assert events(group_that_prints(monkeypatch, text, status=255)) == [
+        Event("train@a", "printed", "a: 9 parameters"), ran,
+        Event("average@a", "unchanged"), Event("decode@a", "cached"),
+        Event("score@a", "printed", "ScoreError: no text."),
+        Event("score@a", "failed", "ScoreError: no text."),
+    ]  # fmt: skip
+    success = "Running stage 'train@a':\n> python a\n\nTo track the changes with git, run:\n\n\tgit add dvc.lock\n"
+    assert events(group_that_prints(monkeypatch, success)) == [ran]
+
+
+def test_an_error_of_dvc_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = group_that_prints(monkeypatch, "ERROR: 'models' is busy\n", status=255)
+    assert events(group) == [Event(TRAINING, "failed", "'models' is busy")]
 
 
 @pytest.mark.parametrize(
@@ -47,8 +104,8 @@ def test_clock(seconds: float, text: str) -> None:
     assert clock(seconds) == text
 
 
-def test_a_training_says_how_far_it_is(child: Child) -> None:
-    assert state(child) == (
+def test_a_training_says_how_far_it_is(group: StageGroup) -> None:
+    assert progress_line(group) == (
         "train@en-de.base: step 640 of 1,200, loss 2.346, 8,912 tokens/s, 0:42 left"
     )
 
@@ -62,41 +119,41 @@ def test_a_job_says_so_in_its_log_too(
     assert capsys.readouterr().out == f"{SOME_WAY}\n"
 
 
-def test_before_its_first_line_a_training_says_since_when(child: Child) -> None:
+def test_before_its_first_line_a_training_says_since_when(group: StageGroup) -> None:
     path = places.progress(places.scratch("en-de.base", 16 * "a"))
     path.write_text("{}")  # of another version
-    assert SINCE.fullmatch(state(child).removeprefix("train@en-de.base"))
+    assert SINCE.fullmatch(progress_line(group).removeprefix(TRAINING))
     path.unlink()
-    assert SINCE.fullmatch(state(child).removeprefix("train@en-de.base"))
+    assert SINCE.fullmatch(progress_line(group).removeprefix(TRAINING))
 
 
 def test_a_download_says_how_far_all_its_files_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    child = Child("download@en-fr", "true", {})
-    request.addfinalizer(child.close)
-    assert SINCE.fullmatch(state(child).removeprefix("download@en-fr"))
-    told = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
-    progress.write(places.fetching(places.DOWNLOADS, "en-fr"), told)
+    group = group_in_stage(monkeypatch, "download@en-fr")
+    assert SINCE.fullmatch(progress_line(group).removeprefix(group.stage))
+    said = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
+    progress.write(places.fetching(places.DOWNLOADS, "en-fr"), said)
     progress.write(places.fetching(places.DOWNLOADS, "en-de"), Fetching(0, 1, 0, 1, 0.0))
-    assert state(child) == (
+    assert progress_line(group) == (
         "download@en-fr: 2 of 7 files, 1,500.0 of 6,000.0 MB, 9.0 MB/s, 8:20 left"
     )
 
 
-def test_a_run_whose_name_goes_on_is_another(child: Child) -> None:
+def test_a_run_whose_name_goes_on_is_another(group: StageGroup) -> None:
     other = places.progress(places.scratch("en-de.base-s2", 16 * "b"))
     progress.write(other, Progress(1, 2, 9.0, 1.0, 1.0))
-    assert "step 640 of 1,200" in state(child)
+    assert "step 640 of 1,200" in progress_line(group)
 
 
-def test_a_terminal_has_a_line_for_each_and_one_for_all(schedule: Schedule, child: Child) -> None:
+def test_a_terminal_has_a_line_for_each_and_one_for_all(
+    schedule: Schedule, group: StageGroup
+) -> None:
     stream = Terminal()
     shown = Display(schedule, stream)
-    schedule.start("encode")
-    schedule.end("encode", well=True)
-    shown.show([child])
+    schedule.done.add("encode")
+    shown.show([group])
     lines = stream.getvalue()
     assert "train@en-de.base: step 640 of 1,200" in lines
     assert "1 of 2 stages done" in lines
@@ -106,7 +163,7 @@ def test_a_terminal_has_a_line_for_each_and_one_for_all(schedule: Schedule, chil
 
 
 def test_elsewhere_a_line_every_half_minute(
-    schedule: Schedule, child: Child, monkeypatch: pytest.MonkeyPatch
+    schedule: Schedule, group: StageGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
@@ -114,7 +171,7 @@ def test_elsewhere_a_line_every_half_minute(
     shown = Display(schedule, stream)
     for _ in range(100):
         now += 1
-        shown.show([child])
+        shown.show([group])
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("0 of 2 stages done, 0:30; train@en-de.base: step 640 of 1,200")

@@ -1,78 +1,109 @@
-"""Which stage may start next, on graphs small enough to follow by hand."""
+"""Which stages run, and which group of them may start next, on graphs small enough to follow by
+hand."""
 
 from __future__ import annotations
 
-from aiayn.commands.repro.schedule import Schedule
+import pytest
 
-GRAPH = {
-    "encode": (),
-    "train@short": ("encode",),
-    "score@short": ("train@short",),
-    "train@long": ("encode",),
-    "score@long": ("train@long",),
-    "report": ("score@short", "score@long"),
+from aiayn.commands.repro.schedule import Schedule, outdated, required
+from aiayn.errors import GraphError
+
+GRAPH: dict[str, frozenset[str]] = {
+    name: frozenset(needed)
+    for name, needed in {
+        "profile": [],
+        "fetch@text": [],
+        "encode@text": ["fetch@text"],
+        "train@short": ["encode@text"],
+        "score@short": ["train@short"],
+        "train@long": ["encode@text"],
+        "score@long": ["train@long"],
+        "report": ["score@short", "score@long", "profile"],
+    }.items()
 }
 STEPS = {"train@short": 300, "train@long": 1200}
+TEXT = ["fetch@text", "encode@text"]
+SHORT, LONG = ["train@short", "score@short"], ["train@long", "score@long"]
 
 
-def schedule(jobs: int) -> Schedule:
-    return Schedule(GRAPH, jobs, length=lambda name: STEPS.get(name, 0))
+def schedule(jobs: int, *changed: str) -> Schedule:
+    to_run = outdated(GRAPH, changed or GRAPH)
+    return Schedule(GRAPH, {*GRAPH}, to_run, jobs, lambda name: STEPS.get(name, 0))
 
 
-def started(schedule: Schedule) -> list[str]:
-    """What starts now, and runs."""
-    names = []
-    while name := schedule.next():
-        schedule.start(name)
-        names.append(name)
-    return names
+def started(schedule: Schedule) -> list[list[str]]:
+    groups = []
+    while group := schedule.start_next():
+        groups.append(group)
+    return groups
 
 
-def test_one_after_the_other() -> None:
-    one = schedule(jobs=1)
+def end(schedule: Schedule, group: list[str]) -> None:
+    schedule.done |= {*group}
+    schedule.running -= 1
+
+
+def test_one_after_the_other_what_most_wait_for_first_and_the_longest_training_before_others() -> (
+    None
+):
+    one = schedule(1)
     order = []
-    while names := started(one):
-        assert len(names) == 1
-        order += names
-        one.end(names[0], well=True)
-    assert order == [
-        "encode", "train@long", "score@long", "train@short", "score@short", "report",
-    ]  # fmt: skip
-    assert one.waiting == []
+    while groups := started(one):
+        assert len(groups) == 1
+        order += groups
+        end(one, groups[0])
+    assert order == [TEXT, ["profile"], LONG, SHORT, ["report"]]
+    assert one.blocked == []
 
 
-def test_what_has_to_do_with_no_training_comes_before_them() -> None:
-    graph = {"profile": (), "fetch": (), **GRAPH, "encode": ("fetch",)}
-    graph["report"] = (*GRAPH["report"], "profile")
-    two = Schedule(graph, 2, length=lambda name: STEPS.get(name, 0))
-    assert started(two) == ["fetch", "profile"]
-    two.end("fetch", well=True)
-    assert started(two) == ["encode"]
-    two.end("encode", well=True)
-    two.end("profile", well=True)
-    assert started(two) == ["train@long", "train@short"]
-
-    one = Schedule(graph, 1, length=lambda name: STEPS.get(name, 0))
-    order = []
-    while names := started(one):
-        order += names
-        one.end(names[0], well=True)
-    assert order[:4] == ["fetch", "encode", "profile", "train@long"]
+def test_as_many_in_parallel_as_there_are_jobs() -> None:
+    two = schedule(2)
+    assert started(two) == [TEXT, ["profile"]]
+    end(two, ["profile"])
+    assert started(two) == []  # everything else waits for the text
+    end(two, TEXT)
+    assert started(two) == [LONG, SHORT]
+    end(two, SHORT)
+    assert started(two) == []
+    end(two, LONG)
+    assert started(two) == [["report"]]
 
 
-def test_as_many_side_by_side_as_there_are_jobs() -> None:
-    two = schedule(jobs=2)
-    assert started(two) == ["encode"]  # all else waits for it
-    two.end("encode", well=True)
-    assert started(two) == ["train@long", "train@short"]
-    two.end("train@short", well=True)
-    assert started(two) == ["score@short"]
+def test_only_what_is_changed_and_what_depends_on_it_runs() -> None:
+    one = schedule(1, "score@short")
+    assert one.done == {*GRAPH} - {"score@short", "report"}
+    assert started(one) == [["score@short"]]
+    end(one, ["score@short"])
+    assert started(one) == [["report"]]
 
 
-def test_a_failure_holds_up_what_needs_it_and_nothing_else() -> None:
-    one = schedule(jobs=1)
-    while names := started(one):
-        one.end(names[0], well=names[0] != "train@long")
-    assert one.failed == ["train@long"]
-    assert one.waiting == ["score@long", "report"]
+def test_a_failure_blocks_what_depends_on_it_and_nothing_else() -> None:
+    one = schedule(1)
+    while groups := started(one):
+        if groups == [LONG]:
+            one.failed.append("train@long")
+            one.running -= 1
+        else:
+            end(one, groups[0])
+    assert one.blocked == ["report", "score@long"]
     assert "score@short" in one.done
+
+
+def test_a_target_needs_what_it_reads() -> None:
+    assert required(GRAPH, ["train@short"]) == {"fetch@text", "encode@text", "train@short"}
+    assert required(GRAPH, ["train"]) == {*TEXT, "train@short", "train@long"}
+    assert required(GRAPH, []) == {*GRAPH}
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("trian@short", "Did you mean train@short?"),
+        ("trian", "Did you mean train?"),
+        ("x", "Known: profile, fetch, encode, train, score, report."),
+    ],
+)
+def test_a_target_that_does_not_exist(target: str, message: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        required(GRAPH, [target])
+    assert str(caught.value) == f"dvc.yaml: there is no stage '{target}'. {message}"

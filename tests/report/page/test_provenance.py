@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aiayn.report.page.provenance import anchor, measurements
 from aiayn.report.parts.section import Entry, Section
-from aiayn.report.parts.tables import Cell, Row, Table
+from aiayn.report.parts.tables import Cell, row, table, text
 from aiayn.report.parts.verdict import Verdict
 
 RUNS = ("en-de.base",)
@@ -17,11 +17,11 @@ FOUND = Cell("63.1", sources=("models.json:base.parameters",))
 
 
 def section() -> Section:
-    table = Table("t", ("a", "b", "c"), "lrr", (Row((Cell("plain"), SCORED, COUNTED)),))
+    shown = table("t", text("a", "b", "c"), [row("plain", SCORED, COUNTED)])
     entry = Entry(what="w", paper="65", ours=FOUND, verdict=Verdict.DIFFERS)
     unjudged = Entry(what="w", paper="65", ours=None, verdict=Verdict.NOT_RUN)
     return Section(
-        key="k", title="T", subtitle="s", lead="l", tables=(table,),
+        key="k", title="T", subtitle="s", lead="l", tables=(shown,),
         entries=(entry, unjudged),
     )  # fmt: skip
 

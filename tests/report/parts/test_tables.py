@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from aiayn.report.parts.tables import (
     Cell,
-    Row,
-    Table,
     csv_text,
     latex,
     markdown,
@@ -24,16 +22,15 @@ from aiayn.report.parts.tables import (
     text,
 )
 
-TABLE = Table(
+TABLE = table(
     "Title",
-    ("Name", "A", "B"),
-    "lrr",
+    text("Name") + numbers("A", "B"),
     (
-        Row((Cell("plain", detail="who"), Cell("1.0"), Cell("–"))),
-        Row((Cell("ours"), Cell("2.00", sources=("s",)), Cell("x", mark="a")), "ours"),
-        Row((Cell("wide"), Cell("both", span=2))),
+        row(Cell("plain", detail="who"), "1.0", None),
+        row("ours", Cell("2.00", sources=("s",)), Cell("x", mark="a"), tone="ours"),
+        row("wide", "both"),
     ),
-    (("a", "A note."), ("", "A remark.")),
+    (("a", "A note."), "A remark."),
 )
 
 
@@ -59,11 +56,11 @@ def test_latex() -> None:
 
 
 def test_text_from_elsewhere_stays_text() -> None:
-    hostile = Table("t", ("h",), "l", (Row((Cell("<script>|a_b*&\nc [x](y)"),)),))
+    hostile = table("t", text("h"), [row("<script>|a_b*&\nc [x](y)")])
     shown = markdown([hostile])
     assert r"\<script\>\|a\_b\*\& c \[x\](y)" in shown
     assert len([line for line in shown.splitlines() if line.startswith("|")]) == 3
-    escaped = latex([Table("t", ("h",), "l", (Row((Cell(r"50% of a_b & \x {$#^~}"),)),))])
+    escaped = latex([table("t", text("h"), [row(r"50% of a_b & \x {$#^~}")])])
     assert (
         r"50\% of a\_b \& \textbackslash{}x \{\$\#\textasciicircum{}\textasciitilde{}\} \\"
         in escaped
@@ -74,9 +71,8 @@ def test_numbers_are_written_as_a_typesetter_would() -> None:
     assert power_of_ten("1.0e20") == "1.0·10²⁰"
     assert signed(-0.2) == "−0.20"
     assert signed(0.42) == "+0.42"
-    cell = Row((Cell(power_of_ten("2.3e19")), Cell(signed(-1))))
     assert r"2.3$\cdot$10\textsuperscript{19} & $-$1.00 \\" in latex(
-        [Table("t", ("a", "b"), "rr", (cell,))]
+        [table("t", numbers("a", "b", form="+.2f"), [row(power_of_ten("2.3e19"), -1)])]
     )
 
 
@@ -96,13 +92,14 @@ def test_a_column_knows_its_side_and_the_format_of_its_numbers() -> None:
         ("A remark.", ("a", "A note.")),
         key="t",
     )
-    assert (made.headings, made.alignment) == (("Name", "Pairs", "Difference"), "lrr")
+    assert made.headings == ("Name", "Pairs", "Difference")
     assert [[cell.text for cell in row.cells] for row in made.rows] == [
         ["a", "1,234", "−0.50"], ["b", "–", "as it is"], ["c", "rest"],
     ]  # fmt: skip
-    assert [(cell.span, row.tone) for row in made.rows for cell in row.cells][-2:] == [
-        (1, "ours"), (2, "ours"),
+    assert [[(cell.span, cell.side) for cell in row.cells] for row in made.rows] == [
+        [(1, "l"), (1, "r"), (1, "r")], [(1, "l"), (1, "r"), (1, "r")], [(1, "l"), (2, "c")],
     ]  # fmt: skip
+    assert [row.tone for row in made.rows] == ["", "", "ours"]
     assert made.notes == (("", "A remark."), ("a", "A note."))
     with pytest.raises(ValueError, match="more values than columns"):
         table("Title", text("Name"), [row("a", "b")])

@@ -96,13 +96,10 @@ def test_entries_are_base_and_big(models: ModelsProfile, evidence: Callable[...,
     assert missing.records.empty
 
 
-def test_tables_are_rectangular_and_records_alike(
+def test_records_are_ours_and_the_papers(
     models: ModelsProfile, evidence: Callable[..., Evidence]
 ) -> None:
     made = section(evidence(models=models))
-    for table in made.tables:
-        assert len(table.alignment) == len(table.headings)
-        assert {sum(c.span for c in row.cells) for row in table.rows} == {len(table.headings)}
     assert list(made.records["origin"]) == ["ours", "paper", "paper", "paper"]
 
 

@@ -60,8 +60,6 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
     made = section(one_seed)
     (table,) = made.tables
     assert sum(row.tone == "paper" for row in table.rows) == len(one_seed.paper.table_3) == 20
-    assert {sum(cell.span for cell in row.cells) for row in table.rows} == {len(table.headings)}
-    assert len(table.alignment) == len(table.headings)
     names = [row.cells[0].text for row in table.rows]
     assert names[:4] == ["base", "ours (small)", "(A)", "ours (A_h1)"]
     # rows of our own come last

@@ -15,7 +15,8 @@ from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
 from aiayn.paper.findings import STATEMENTS
 from aiayn.report.findings.statements import claim_text, effect_text
-from aiayn.report.parts.tables import EMPTY, Cell, Row, Table, markdown
+from aiayn.report.parts.tables import EMPTY, Table, markdown, row, text
+from aiayn.report.parts.tables import table as make_table
 from aiayn.results import places
 from aiayn.results.circumstances import TrainCircumstances
 
@@ -42,8 +43,8 @@ def table(folder: Path) -> Table:
     Raises:
         ConfigError, DataError, ScoreError: one holds what is no record, or no parameters.
     """
-    rows = tuple(Row(tuple(Cell(text) for text in _texts(path))) for path in _folders(folder))
-    return Table("Reproductions", HEADINGS, "l" * len(HEADINGS), rows, (("", NOTE),))
+    rows = (row(*_texts(path)) for path in _folders(folder))
+    return make_table("Reproductions", text(*HEADINGS), rows, (NOTE,))
 
 
 def statements(folder: Path) -> Table:
@@ -56,16 +57,15 @@ def statements(folder: Path) -> Table:
     tested = {name: by_key for name, by_key in held.items() if by_key}
     rows = []
     for key, statement in STATEMENTS.items():
-        cells = [Cell(statement.text), Cell(claim_text(statement))]
+        cells = [statement.text, claim_text(statement)]
         for by_key in tested.values():
             finding = by_key.get(key)
             effect = finding.effect if finding else None
             texts = [effect_text(statement, effect.value)] if effect else []
-            cells.append(Cell(", ".join([*texts, finding.verdict]) if finding else ""))
-        rows.append(Row(tuple(cells)))
-    headings = ("Statement", "Claimed", *tested)
+            cells.append(", ".join([*texts, finding.verdict]) if finding else "")
+        rows.append(row(*cells))
     title = "What each says of the paper's statements"
-    return Table(title, headings, "l" * len(headings), tuple(rows), (("", STATEMENTS_NOTE),))
+    return make_table(title, text("Statement", "Claimed", *tested), rows, (STATEMENTS_NOTE,))
 
 
 def _folders(folder: Path) -> list[Path]:

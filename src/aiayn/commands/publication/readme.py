@@ -20,7 +20,7 @@ from aiayn.commands.publication.materials import corpora_of, downloads_of
 from aiayn.config import PARAMS, read_yaml
 from aiayn.errors import one_line_errors
 from aiayn.files import write_atomically
-from aiayn.report.parts.tables import Cell, Row, Table, markdown
+from aiayn.report.parts.tables import Table, markdown, numbers, row, table, text
 from aiayn.results import places
 from aiayn.results.circumstances import TrainCircumstances
 from aiayn.results.host import UNKNOWN_COMMIT
@@ -96,12 +96,19 @@ def _distinct(trained: list[TrainCircumstances], field: str) -> list[str]:
 
 def _results(folder: Path) -> Table:
     """Each run's first score on each of its test sets; what came of the findings beneath."""
-    headings = ("Run", "Test set", "Sentences", "Score", "Result", "95 % interval")
-    rows = tuple(
-        _row((one.run, one.corpora, one.pairs, one.measure, one.value, one.interval))
-        for one in results(folder)
+    return table(
+        "Result",
+        text("Run", "Test set")
+        + numbers("Sentences")
+        + text("Score")
+        + numbers("Result")
+        + text("95 % interval"),
+        (
+            row(one.run, one.corpora, one.pairs, one.measure, one.value, one.interval)
+            for one in results(folder)
+        ),
+        _said(folder),
     )
-    return Table("Result", headings, "llrlrl", rows, tuple(("", said) for said in _said(folder)))
 
 
 def _said(folder: Path) -> Iterator[str]:
@@ -115,7 +122,6 @@ def _said(folder: Path) -> Iterator[str]:
 
 def _data(folder: Path) -> Table:
     """What the tasks' text was made of, each source once, and the text's digests."""
-    headings = ("Text", "Tasks", "On these terms", "Checksum")
     sources: dict[tuple[str, str, str], list[str]] = {}
     texts = []
     for name, entry in sorted(stages(folder).items()):
@@ -133,8 +139,8 @@ def _data(folder: Path) -> Table:
             texts.append((str(out["path"]), task, "", f"md5:{out.get('md5', '?')}"))
     rows = [(said, ", ".join(tasks), *rest) for (said, *rest), tasks in sources.items()]
     note = f"Below {places.TEXTS} the whole text of a task, cleaned, as the stages read it; by DVC."
-    table_rows = tuple(_row(texts) for texts in [*rows, *texts])
-    return Table("Data", headings, "l" * len(headings), table_rows, (("", note),))
+    columns = text("Text", "Tasks", "On these terms", "Checksum")
+    return table("Data", columns, (row(*cells) for cells in [*rows, *texts]), (note,))
 
 
 def _undownloaded(corpus: Mapping[str, Any]) -> tuple[str, str, str] | None:
@@ -147,10 +153,6 @@ def _undownloaded(corpus: Mapping[str, Any]) -> tuple[str, str, str] | None:
         if folder
         else None
     )
-
-
-def _row(texts: tuple[str, ...]) -> Row:
-    return Row(tuple(Cell(text) for text in texts))
 
 
 @one_line_errors

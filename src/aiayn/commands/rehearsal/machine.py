@@ -42,7 +42,11 @@ def sources(params: Config, mirror: str | None) -> tuple[list[Source], list[str]
     found, lacks = [], []
     for name in _used_downloads(params):
         try:
-            found.append(source(params.catalogue.downloads[name], places.DOWNLOADS, mirror))
+            found.append(
+                source(
+                    params.catalogue.downloads[name], places.project() / places.DOWNLOADS, mirror
+                )
+            )
         except DataError as error:
             lacks.append(str(error))
     return found, lacks

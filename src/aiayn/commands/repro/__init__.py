@@ -1,1 +1,1 @@
-"""The whole graph in one process: DVC says what is to run, several stages run side by side."""
+"""`aiayn repro`: `dvc repro` with several stages at a time, in the folder of a scale."""

@@ -1,5 +1,5 @@
-"""What a person sees of a graph that runs: a line for each running stage in a terminal, a line
-every half minute elsewhere."""
+"""What a person sees of a graph that runs: in a terminal a line for each running stage, elsewhere
+a line every half minute."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import NoReturn, TextIO
 
 from tqdm import tqdm
 
-from aiayn.commands.repro.child import Child
 from aiayn.commands.repro.schedule import Schedule
+from aiayn.commands.repro.stage_group import StageGroup
 from aiayn.results.progress import clock
 
 QUIET_SECONDS = 30.0
 
 
 class Display:
-    """Writes to a stream; what it says of a stage once stays, above the lines that change.
+    """Prints lines that stay and, below them in a terminal, lines that change.
 
     Args:
         schedule: the graph's state.
@@ -30,31 +30,32 @@ class Display:
         self._stream = stream
         self._is_terminal = stream.isatty()
         self._bars: list[tqdm[NoReturn]] = []
-        self._begun = self._shown = time.monotonic()
+        self._started = self._shown = time.monotonic()
 
-    def say(self, line: str) -> None:
+    def print(self, line: str) -> None:
         """A line that stays."""
         tqdm.write(line, file=self._stream)
         self._stream.flush()
 
-    def show(self, children: Sequence[Child]) -> None:
-        """How far everything is, if it is time to tell."""
+    def show(self, groups: Sequence[StageGroup]) -> None:
+        """The progress of everything that runs, if it is due."""
+        lines = [progress_line(group) for group in groups if group.stage]
         if self._is_terminal:
-            self._draw([f"  {state(child)}" for child in children] + [self._summary()])
+            self._draw([*(f"  {line}" for line in lines), self._summary()])
         elif time.monotonic() - self._shown >= QUIET_SECONDS:
             self._shown = time.monotonic()
-            self.say("; ".join([self._summary(), *map(state, children)]))
+            self.print("; ".join([self._summary(), *lines]))
 
     def close(self) -> None:
-        """Take the changing lines away; how far everything came stays."""
+        """Remove the lines that change; print how many stages are done."""
         self._draw([])
-        self.say(self._summary())
+        self.print(self._summary())
 
     def _summary(self) -> str:
-        done, failed, all_ = (
-            len(x) for x in (self._schedule.done, self._schedule.failed, self._schedule.upstream)
+        done, failed, total = map(
+            len, (self._schedule.done, self._schedule.failed, self._schedule.stages)
         )
-        parts = [f"{done} of {all_} stages done", clock(time.monotonic() - self._begun)]
+        parts = [f"{done} of {total} stages done", clock(time.monotonic() - self._started)]
         return ", ".join([*parts, f"{failed} failed"] if failed else parts)
 
     def _draw(self, lines: Sequence[str]) -> None:
@@ -69,7 +70,6 @@ class Display:
             bar.set_description_str(line)
 
 
-def state(child: Child) -> str:
-    """A stage that runs, in a line: how far a training is, or since when."""
-    progress = child.progress()
-    return f"{child.name}: {progress or clock(child.seconds)}"
+def progress_line(group: StageGroup) -> str:
+    """The running stage and its progress, or the time since it started."""
+    return f"{group.stage}: {group.progress() or clock(group.seconds)}"

@@ -1,6 +1,7 @@
-"""Whether what lies here may be published: of committed code, and all that the graph says of it.
+"""Whether the results in a scale's folder may be published: made by committed code, by a graph that
+is up to date.
 
-`make publish` runs this file first.
+`make publish` runs this file first, in the scale's folder.
 """
 
 from __future__ import annotations
@@ -9,36 +10,29 @@ import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
-from dvc.exceptions import DvcException
-from dvc.repo import Repo
-
+from aiayn.commands.repro.dvc_commands import changed_stages
 from aiayn.errors import GraphError, one_line_errors
 from aiayn.results import places
 
 SHOWN = 3  # names in a message
 
 
-def check(root: Path) -> None:
-    """Raises GraphError where code or conf/ differs from the commit, or a stage would run.
-
-    Args:
-        root: the project's folder, which is also the working directory: DVC names stages by it.
-    """
+def check_committed(top: Path) -> None:
+    """Raises GraphError where code or conf/ of the project in `top` differs from the commit."""
     paths = [".", *(f":(exclude){name}" for name in places.WRITTEN)]
     command = ["git", "status", "--porcelain", "--", *paths]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=top, capture_output=True, text=True, check=False)
     if done.returncode:
         raise GraphError(f"git: {' '.join(done.stderr.split())}. Publish from a clone.")
     if done.stdout:
         names = [line[3:] for line in done.stdout.splitlines()]
         raise GraphError(f"{_listed(names)} differ from the commit. Commit them, then publish.")
-    try:
-        with Repo(str(root)) as repo:
-            stale = sorted(repo.status())
-    except DvcException as error:
-        raise GraphError(" ".join(str(error).split())) from error
-    if stale:
-        raise GraphError(f"{_listed(stale)} not up to date. Run make repro, then publish.")
+
+
+def check_up_to_date() -> None:
+    """Raises GraphError where a stage of the scale in the working directory would run."""
+    if changed := sorted(changed_stages()):
+        raise GraphError(f"{_listed(changed)} not up to date. Run make repro, then publish.")
 
 
 def _listed(names: Collection[str]) -> str:
@@ -48,8 +42,9 @@ def _listed(names: Collection[str]) -> str:
 
 @one_line_errors
 def main() -> None:
-    """Ends with 1, and a line that says why, where what lies here may not be published."""
-    check(Path())
+    """Exit with status 1 and a one-line reason where the results may not be published."""
+    check_committed(places.project())
+    check_up_to_date()
 
 
 if __name__ == "__main__":

@@ -1,80 +1,116 @@
-"""Which stage may start next: pure arithmetic over names."""
+"""Which stages are to run, in which groups, and which group starts next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from graphlib import TopologicalSorter
+
+from aiayn.errors import GraphError
+from aiayn.validation import nearest
+
+Graph = Mapping[str, Collection[str]]  # for each stage the stages whose outputs it reads
+
+
+def required(graph: Graph, targets: Sequence[str]) -> set[str]:
+    """The target stages, and those that they need; without targets, all.
+
+    Args:
+        targets: as for `dvc repro`: `train@en-de.base`, or `train` for every stage of that name.
+    Raises:
+        GraphError: there is no such stage.
+    """
+    found: set[str] = set()
+    for target in targets:
+        named = {name for name in graph if name == target or name.startswith(f"{target}@")}
+        if not named:
+            names = graph if "@" in target else (name.partition("@")[0] for name in graph)
+            near = nearest(target, dict.fromkeys(names))
+            raise GraphError(f"dvc.yaml: there is no stage {target!r}.{near}")
+        found |= named
+    return reachable(graph, found) if targets else {*graph}
+
+
+def outdated(graph: Graph, changed: Iterable[str]) -> set[str]:
+    """The changed stages, and those that read, directly or not, what they write."""
+    return reachable(_reversed(graph), changed)
+
+
+def reachable(graph: Graph, starts: Iterable[str]) -> set[str]:
+    """The starts, and whatever their edges lead to."""
+    found: set[str] = set()
+    waiting = [*starts]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += graph[name]
+    return found
+
+
+def _reversed(graph: Graph) -> dict[str, list[str]]:
+    downstream: dict[str, list[str]] = {name: [] for name in graph}
+    for name, sources in graph.items():
+        for source in sources:
+            downstream[source].append(name)
+    return downstream
 
 
 @dataclass
 class Schedule:
-    """The stages of a graph, by name, between waiting and done.
+    """The state of a graph that runs.
+
+    The stages of one task, or of one run, are a group: one DVC process runs them one after the
+    other, which saves the start of one for each.
 
     Args:
-        upstream: of each stage, in the graph's order, the stages that it waits for.
-        jobs: how many may run side by side.
-        length: how long a training is, in whatever unit; 0 for a stage that is over soon.
+        graph: every stage.
+        stages: what was asked for, with all that it needs.
+        outdated: the stages that may have to run; the others are done.
+        jobs: groups at a time.
+        steps: of a stage that is a training; 0 for any other.
     """
 
-    upstream: Mapping[str, Collection[str]]
+    graph: Graph
+    stages: Collection[str]
+    outdated: Collection[str]
     jobs: int
-    length: Callable[[str], int] = lambda name: 0
-    done: list[str] = field(default_factory=list)
+    steps: Callable[[str], int] = lambda name: 0
     failed: list[str] = field(default_factory=list)
-    running: list[str] = field(default_factory=list)
+    running: int = 0
 
-    def next(self) -> str | None:
-        """The stage to start now, if any may.
+    def __post_init__(self) -> None:
+        self.done = {*self.stages} - {*self.outdated}
+        groups: dict[str, list[str]] = defaultdict(list)
+        for name in TopologicalSorter(self.graph).static_order():
+            if name in self.stages and name not in self.done:
+                groups[name.partition("@")[2] or name].append(name)
+        self._waiting = sorted(groups.values(), key=self._priority)
 
-        First what a training needs, so that it may begin, and what it leads to, so that this is
-        soon seen; then what has to do with none; then trainings, the longest first. The shortest
-        are last, so that no core idles for long while the last one runs.
-        """
-        if len(self.running) >= self.jobs:
-            return None
-        ready = [
-            name
-            for name in self.waiting
-            if all(needed in self.done for needed in self.upstream[name])
-        ]
-        return min(ready, key=self._turn, default=None)
-
-    def _turn(self, name: str) -> tuple[int, int]:
-        rank = 2 if self.length(name) else 0 if name in self._around_trainings else 1
-        return rank, -self.length(name)
-
-    @cached_property
-    def _around_trainings(self) -> set[str]:
-        """What some training waits for, however far upstream, and what waits for one."""
-        trainings = [name for name in self.upstream if self.length(name)]
-        downstream: dict[str, list[str]] = {name: [] for name in self.upstream}
-        for name, needed in self.upstream.items():
-            for one in needed:
-                downstream[one].append(name)
-        return _reached(trainings, self.upstream) | _reached(trainings, downstream)
+    def start_next(self) -> list[str] | None:
+        """Start the first group whose inputs are complete, if there is one and a job is free."""
+        if self.running < self.jobs:
+            for group in self._waiting:
+                if all(self.done.union(group).issuperset(self.graph[name]) for name in group):
+                    self._waiting.remove(group)
+                    self.running += 1
+                    return group
+        return None
 
     @property
-    def waiting(self) -> list[str]:
-        """What has not been started, in the graph's order."""
-        begun = {*self.done, *self.failed, *self.running}
-        return [name for name in self.upstream if name not in begun]
+    def blocked(self) -> list[str]:
+        """The stages that were not started."""
+        return sorted({*self.stages} - self.done - {*self.failed})
 
-    def start(self, name: str) -> None:
-        self.running.append(name)
+    def _priority(self, group: Sequence[str]) -> tuple[int, int]:
+        """Trainings last, the longest first, so that no core idles for long at the end; before
+        them the groups that most stages wait for."""
+        if steps := sum(map(self.steps, group)):
+            return 1, -steps
+        return 0, -len(reachable(self._downstream, group))
 
-    def end(self, name: str, *, well: bool) -> None:
-        """A running stage ended. What waits for a failed one will never start."""
-        self.running.remove(name)
-        (self.done if well else self.failed).append(name)
-
-
-def _reached(starts: Iterable[str], following: Mapping[str, Collection[str]]) -> set[str]:
-    """Whatever follows from the starts, step by step."""
-    reached: set[str] = set()
-    ahead = [*starts]
-    while ahead:
-        new = set(following[ahead.pop()]) - reached
-        reached |= new
-        ahead += new
-    return reached
+    @cached_property
+    def _downstream(self) -> Graph:
+        return _reversed(self.graph)

@@ -9,8 +9,8 @@ import pandas as pd
 from aiayn.evaluation.label_metrics import LABEL_METRICS
 from aiayn.report.beyond.cross_validation import cross_validated
 from aiayn.report.evidence import Evidence
+from aiayn.report.parts.cells import score_cell, test_set_cell
 from aiayn.report.parts.drawing import PALETTE, drawing
-from aiayn.report.parts.score_cell import score_cell, test_set_cell
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import (
     RowValues,

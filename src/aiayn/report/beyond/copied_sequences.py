@@ -9,8 +9,8 @@ import pandas as pd
 from aiayn.config import Config
 from aiayn.evaluation.accuracy import COPYING_METRICS
 from aiayn.report.evidence import Evidence, runs_of
+from aiayn.report.parts.cells import score_cell, test_set_cell
 from aiayn.report.parts.drawing import INK, drawing, legend_label, line_style
-from aiayn.report.parts.score_cell import score_cell, test_set_cell
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Table, Value, numbers, rows_of_runs, table, text
 from aiayn.results import places

@@ -11,7 +11,7 @@ import pandas as pd
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings.published import published
-from aiayn.report.parts.looks import looks_note
+from aiayn.report.parts.interim_looks import interim_looks_note
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import (
     MINUS,
@@ -64,7 +64,7 @@ def section(evidence: Evidence) -> Section:
                 "The paper's claims",
                 text("Claim", "Paper", "Effect") + numbers("p", form=".4f") + text("Result"),
                 tested if is_tested else (_row_of_none(),),
-                (NOTE, *looks_note(evidence.config)) if is_tested else (),
+                (NOTE, *interim_looks_note(evidence.config)) if is_tested else (),
                 key="findings",
             ),
             *published(evidence),

@@ -30,6 +30,7 @@ class Cell:
     `detail` is a remark in smaller print, `mark` refers to a note, `span` counts the columns it
     takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that
     order, is written, and in `run` whose it is. `tone` is a class of the page's style sheet.
+    `side`, set by the table, is l, r, or c across several columns.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Cell:
     sources: tuple[str, ...] = ()
     run: str = ""
     tone: str = ""
+    side: str = field(default="", compare=False)
 
 
 NOTHING = Cell(EMPTY, tone="quiet")
@@ -65,11 +67,26 @@ class TableColumn:
         return Cell(EMPTY if value is None else value)
 
 
+def text(*headings: str) -> tuple[TableColumn, ...]:
+    """Columns of words."""
+    return tuple(TableColumn(heading) for heading in headings)
+
+
+def numbers(*headings: str, form: str = ",") -> tuple[TableColumn, ...]:
+    """Columns of numbers, right aligned."""
+    return tuple(TableColumn(heading, "r", form) for heading in headings)
+
+
 class RowValues(NamedTuple):
     """Values from left to right, before they are laid out in columns; `tone` as in Row."""
 
     values: tuple[Value, ...]
     tone: str = ""
+
+
+def row(*values: Value, tone: str = "") -> RowValues:
+    """A row of a table."""
+    return RowValues(values, tone)
 
 
 @dataclass(frozen=True)
@@ -82,41 +99,29 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Made by `table`. `alignment` has l or r for each heading; `notes` go by mark."""
+    """Made by `table`: rows are laid out in the columns; `notes` go by mark."""
 
     title: str
-    headings: tuple[str, ...]
-    alignment: str
+    columns: tuple[TableColumn, ...]
     rows: tuple[Row, ...]
-    notes: tuple[tuple[str, str], ...] = ()
-    key: str = field(default="", kw_only=True)
+    notes: tuple[tuple[str, str], ...]
+    key: str
 
-
-def text(*headings: str) -> tuple[TableColumn, ...]:
-    """Columns of words."""
-    return tuple(TableColumn(heading) for heading in headings)
-
-
-def numbers(*headings: str, form: str = ",") -> tuple[TableColumn, ...]:
-    """Columns of numbers, right aligned."""
-    return tuple(TableColumn(heading, "r", form) for heading in headings)
-
-
-def row(*values: Value, tone: str = "") -> RowValues:
-    """A row of a table."""
-    return RowValues(values, tone)
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Of the columns, from left to right."""
+        return tuple(column.heading for column in self.columns)
 
 
 def table(
     title: str,
-    columns: Sequence[TableColumn],
+    columns: tuple[TableColumn, ...],
     rows: Iterable[RowValues],
     notes: Iterable[str | tuple[str, str]] = (),
     *,
     key: str = "",
 ) -> Table:
-    """A table whose rows are laid out in its columns; the last value of a row that is too short
-    spans the columns that are left.
+    """A table. The last value of a row that is too short spans the columns that are left.
 
     Args:
         notes: remarks, or a mark with its note.
@@ -126,24 +131,24 @@ def table(
     """
     return Table(
         title,
-        tuple(column.heading for column in columns),
-        "".join(column.side for column in columns),
-        tuple(Row(_cells(row.values, columns), row.tone) for row in rows),
+        columns,
+        tuple(Row(_laid_out(row.values, columns), row.tone) for row in rows),
         tuple(("", note) if isinstance(note, str) else note for note in notes),
-        key=key,
+        key,
     )
 
 
-def _cells(values: Iterable[Value], columns: Sequence[TableColumn]) -> tuple[Cell, ...]:
+def _laid_out(values: Iterable[Value], columns: Sequence[TableColumn]) -> tuple[Cell, ...]:
     cells: list[Cell] = []
     free = list(columns)
     for value in values:
         if not free:
             raise ValueError(f"more values than columns: {cells}, {value}")
-        cells.append(free[0].cell(value))
-        del free[: cells[-1].span]
+        cell = replace(free[0].cell(value), side=free[0].side)
+        cells.append(cell)
+        del free[: cell.span]
     cells[-1] = replace(cells[-1], span=cells[-1].span + len(free))
-    return tuple(cells)
+    return tuple(replace(cell, side="c") if cell.span > 1 else cell for cell in cells)
 
 
 def rows_of_runs(
@@ -160,11 +165,11 @@ def rows_of_runs(
         values: of a run's rows, those after the first.
         about: what begins each row of a run.
     """
-    for run, held in found.items():
-        if not held:
+    for run, results in found.items():
+        if not results:
             yield row(*about(run), NOT_RUN)
         else:
-            for rest in values(run, held):
+            for rest in values(run, results):
                 yield row(*about(run), *rest, tone=tone)
 
 
@@ -185,12 +190,12 @@ def markdown(tables: Sequence[Table]) -> str:
 
 
 def _markdown(table: Table) -> str:
-    rules = [{"l": ":--", "r": "--:"}[side] for side in table.alignment]
-    lines = [table.headings, rules]
+    rules = [{"l": ":--", "r": "--:"}[column.side] for column in table.columns]
+    lines: list[Iterable[str]] = [table.headings, rules]
     for row in table.rows:
         cells: list[str] = []
         for cell in row.cells:
-            # Markdown knows no cell over two columns; the text is said twice instead
+            # Markdown has no cell over several columns; the text is repeated instead
             cells += [_markdown_cell(cell, bold=row.tone == "ours")] * cell.span
         lines.append(cells)
     body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
@@ -220,7 +225,8 @@ def latex(tables: Sequence[Table]) -> str:
 def _latex(table: Table) -> str:
     lines = [r"\hline", _latex_line(map(_latex_text, table.headings)), r"\hline"]
     lines += [_latex_line(map(_latex_cell, row.cells)) for row in table.rows]
-    lines = [rf"\begin{{tabular}}{{{table.alignment}}}", *lines, r"\hline", r"\end{tabular}"]
+    sides = "".join(column.side for column in table.columns)
+    lines = [rf"\begin{{tabular}}{{{sides}}}", *lines, r"\hline", r"\end{tabular}"]
     for mark, note in table.notes:
         sign = rf"\textsuperscript{{{mark}}}" if mark else ""
         lines.append(rf"\par\smallskip\footnotesize {sign}{_latex_text(note)}")

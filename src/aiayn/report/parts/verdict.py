@@ -41,7 +41,7 @@ class Verdict(Enum):
 class Judgement:
     """A verdict; `difference` is ours minus the paper's, absent where nothing could be judged.
 
-    `reasons` tell, in a few words each, why the cell could not be judged.
+    `reasons` say in a few words each why the cell could not be judged.
     """
 
     verdict: Verdict
@@ -50,7 +50,7 @@ class Judgement:
 
     @property
     def judged(self) -> bool:
-        """Whether ours was held against the paper's."""
+        """Whether ours was compared with the paper's."""
         return self.difference is not None
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from aiayn.report.beyond import classification, copied_sequences
 from aiayn.report.evidence import Evidence
-from aiayn.report.parts.score_cell import two_decimals
+from aiayn.report.parts.cells import two_decimals
 from aiayn.report.parts.section import Section
 from aiayn.results.frames import scores_frame
 

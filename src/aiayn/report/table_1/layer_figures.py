@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aiayn.paper import Paper
+from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.report.parts.drawing import INK, PALETTE, drawing, line_style
 from aiayn.report.parts.section import Figure
-from aiayn.report.table_1.shown_layers import LAYERS
 from aiayn.results.circumstances import ProfileCircumstances
 from aiayn.results.frames import layers_frame
 from aiayn.results.profiles import LayersProfile
@@ -75,14 +75,14 @@ def _path_lengths(profile: LayersProfile) -> Figure:
 
 
 def _log_log(data: pd.DataFrame, x: str, y: str, label: str, *, n_is_d: float | None = None) -> str:
-    """A line for each layer type, which looks the same in every figure."""
+    """A line for each layer type, in the same colour and dash in every figure."""
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
         axes.set_xscale("log")
         axes.set_yscale("log")
         for layer, line in data.groupby("layer", sort=False):
-            style = line_style(list(LAYERS).index(str(layer)))
-            axes.plot(line[x], line[y], label=LAYERS[str(layer)].name, marker=".", **style)
+            style = line_style(list(LAYER_TYPES).index(str(layer)))
+            axes.plot(line[x], line[y], label=LAYER_TYPES[str(layer)].name, marker=".", **style)
             axes.set_xticks(line[x])
         if n_is_d is not None:
             axes.axvline(n_is_d, color=INK, linewidth=0.8, alpha=0.6)
@@ -121,7 +121,7 @@ def _dependences(profile: LayersProfile) -> Figure:
         panels = zip(grid.flat, data.groupby(["layer", "layers"], sort=False), strict=True)
         for axes, ((layer, depth), rows) in panels:
             _map(axes, list(rows["inputs"]))
-            axes.set_title(f"{LAYERS[str(layer)].name}, {depth}", fontsize=8)
+            axes.set_title(f"{LAYER_TYPES[str(layer)].name}, {depth}", fontsize=8)
         drawn.figure.supxlabel("input position")
         drawn.figure.supylabel("output position")
     return Figure(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pandas as pd
 
 from aiayn.paper import LayerRow, Paper
+from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import (
@@ -24,7 +25,6 @@ from aiayn.report.parts.tables import (
 )
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_1.layer_figures import table_1_figures
-from aiayn.report.table_1.shown_layers import LAYERS
 from aiayn.results.frames import layers_frame
 from aiayn.results.profiles import Chain, Counted, Exponent, Fitted, LayersProfile
 
@@ -117,12 +117,12 @@ def _sequential(profile: LayersProfile, key: str, printed: LayerRow) -> tuple[Ce
 
 def _path_length(profile: LayersProfile, key: str, _: LayerRow) -> tuple[Cell, Verdict]:
     """The exact count if it is what was measured; else that it is not."""
-    stack = LAYERS[key].stack or key
-    exact = LAYERS[stack].path
+    stack = LAYER_TYPES[key].path_from or key
+    exact = LAYER_TYPES[stack].path
     assert exact is not None, f"no path length of {stack}"
     if exact.matches(profile.paths[stack].points.values()):
-        return Cell(exact.text), Verdict.REPRODUCED
-    return Cell("another number", detail=f"than {exact.text}"), Verdict.DIFFERS
+        return Cell(exact.formula), Verdict.REPRODUCED
+    return Cell("another number", detail=f"than {exact.formula}"), Verdict.DIFFERS
 
 
 Measure = Callable[[LayersProfile, str, LayerRow], tuple[Cell, Verdict]]
@@ -202,7 +202,7 @@ def _exponents(profile: LayersProfile) -> Table:
             near = _is_near(exponent, counts.paper[size])
             fits = (_fit_cell(fit) for fit in (exponent.term, exponent.layer))
             verdict = _verdict_cell(Verdict.BY_CONSTRUCTION if near else Verdict.DIFFERS)
-            rows.append(row(LAYERS[name].name, size, counts.paper[size], *fits, verdict))
+            rows.append(row(LAYER_TYPES[name].name, size, counts.paper[size], *fits, verdict))
     fixed = ", ".join(f"{size} = {value}" for size, value in vars(profile.fixed).items())
     return table(
         "Exponents of the FLOPs, counted",
@@ -248,7 +248,7 @@ def _counts(paper: Paper, profile: LayersProfile) -> Table:
                     Cell(f"{getattr(point, part):,}", sources=(f"{point.source}.{part}",))
                     for point in points
                 )
-                rows.append(row(LAYERS[name].name, d, words, *flops))
+                rows.append(row(LAYER_TYPES[name].name, d, words, *flops))
     return table(
         "FLOPs of one layer, forward, one sentence of n positions",
         text("Layer type")
@@ -269,7 +269,7 @@ def _chains(profile: LayersProfile) -> Table:
     return table(
         "Sequential operations, measured",
         text("Layer type") + numbers("Longest chain"),
-        (row(LAYERS[name].name, _chain_cell(chain)) for name, chain in profile.chains.items()),
+        (row(LAYER_TYPES[name].name, _chain_cell(chain)) for name, chain in profile.chains.items()),
         (CHAINS,),
         key="chains",
     )
@@ -279,15 +279,15 @@ def _paths(profile: LayersProfile) -> Table:
     """Every measured path length beside the exact count."""
     rows = []
     for stack, growth in profile.paths.items():
-        if (exact := LAYERS[stack].path) is None:
+        if (exact := LAYER_TYPES[stack].path) is None:
             continue
         for point in growth.points.values():
             measured = Cell(f"{point.layers}", sources=(f"{point.source}.layers",))
             same = exact.matches([point])
             verdict = _verdict_cell(Verdict.REPRODUCED if same else Verdict.DIFFERS)
             count = exact.count(point)
-            name = LAYERS[stack].name
-            rows.append(row(name, point.n, point.size, exact.text, count, measured, verdict))
+            name = LAYER_TYPES[stack].name
+            rows.append(row(name, point.n, point.size, exact.formula, count, measured, verdict))
     return table(
         "Path lengths, measured",
         text("Stack")

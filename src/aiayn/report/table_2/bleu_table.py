@@ -9,8 +9,8 @@ import pandas as pd
 from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
 from aiayn.paper import EvaluationSet, Paper
 from aiayn.report.evidence import Evidence
+from aiayn.report.parts.cells import score_cell, score_records, test_set_cell, verdict_cell
 from aiayn.report.parts.departures import compare_with_paper
-from aiayn.report.parts.score_cell import score_cell, score_records, test_set_cell, verdict_cell
 from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import (
     NOT_RUN,
@@ -133,7 +133,7 @@ def _as_printed(paper: Paper, entries: Mapping[str, Entry], costs: Costs) -> Tab
         rows.append(row(name, origin, *bleu, *flops, tone=origin))
         if printed.recipes:
             runs = [f"{pair}.{key}" for pair in pairs]
-            # a cost stands beside the paper's only where the training is the paper's
+            # a cost is shown beside the paper's only where the training is the paper's
             spent = (_cost(costs.get(run) if entries[run].ours else None) for run in runs)
             cells = (_score_and_verdict(entries[run], run) for run in runs)
             rows.append(row(printed.name, "ours", *cells, *spent, tone="ours"))
@@ -193,18 +193,18 @@ def _verdicts(evidence: Evidence, entries: Mapping[str, Entry]) -> Table:
 def _measured(evidence: Evidence, costs: Costs) -> Table:
     config, columns, scores = evidence.config, evidence.paper.table_2_columns, evidence.scores
     protocols = {TOKENIZED, *(column.protocol for column in columns.values())}
-    scored = scores_frame(config, scores)["metric"]
-    shown = {*ALWAYS_SHOWN, *scored} - protocols
+    names = scores_frame(config, scores)["metric"]
+    shown = {*ALWAYS_SHOWN, *names} - protocols
     metrics = [metric for metric in TRANSLATION_METRICS if metric.name in shown]
 
     def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
         column = columns.get(config.run(run).task)
         names = (column.protocol if column else TOKENIZED, *(metric.name for metric in metrics))
-        for split, held in splits.items():
+        for split, scored in splits.items():
             yield (
-                test_set_cell(held.test_set, split),
-                held.test_set.pairs,
-                *(score_cell(held.scores.get(name), run) for name in names),
+                test_set_cell(scored.test_set, split),
+                scored.test_set.pairs,
+                *(score_cell(scored.scores.get(name), run) for name in names),
                 _cost(costs.get(run)),
             )
 

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from aiayn.paper import Paper
+from aiayn.report.parts.cells import two_decimals
 from aiayn.report.parts.drawing import PALETTE, drawing
-from aiayn.report.parts.score_cell import two_decimals
 from aiayn.report.parts.section import Entry, Figure
 from aiayn.report.parts.tables import power_of_ten
 
@@ -80,9 +80,9 @@ def _draw(paper: Paper, systems: pd.DataFrame) -> str:
                 )  # fmt: skip
             for system in shown.to_dict("records"):
                 side = -1 if _crowded(system, shown) else 1
-                place = (system["training_flops"], system["bleu"])
+                point = (system["training_flops"], system["bleu"])
                 axes.annotate(
-                    system["model"], place, xytext=(6 * side, 0), textcoords="offset points",
+                    system["model"], point, xytext=(6 * side, 0), textcoords="offset points",
                     fontsize=6.5, va="center", ha="left" if side > 0 else "right",
                 )  # fmt: skip
             axes.set_xscale("log")

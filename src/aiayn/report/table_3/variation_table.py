@@ -12,7 +12,7 @@ from aiayn.paper import Paper, VariationRow, recipe_of
 from aiayn.paper.claims import agreement
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.departures import compare_with_paper
-from aiayn.report.parts.looks import looks_note
+from aiayn.report.parts.interim_looks import interim_looks_note
 from aiayn.report.parts.section import Entry, Section
 from aiayn.report.parts.tables import (
     MINUS,
@@ -175,7 +175,7 @@ def _table(evidence: Evidence) -> Table:
         (
             PROTOCOL,
             MOVES,
-            *looks_note(config),
+            *interim_looks_note(config),
             CLAIMS,
             PARAMETERS,
             *([NEIGHBOURHOOD] if any(config.models[name].neighbourhood for name in own) else []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,8 @@ from aiayn.results.text import read_lines
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDEST = 66  # characters of a tree that is still legible in half a page
-RIGHT, WRONG = 1, 2  # so many parses are shown
+MAX_WIDTH = 66  # characters of a tree that is still legible in half a page
+SHOWN = {True: 1, False: 2}  # parses, by whether they are right
 GAP = 2.0  # characters between two words
 
 
@@ -42,7 +42,7 @@ def read_parses(config: Config, root: Path) -> dict[str, tuple[Parse, ...]]:
     """Of every parsing run that has outputs: the first parse that is right, the first two that are
     wrong or were repaired.
 
-    Only sentences whose tree is narrow enough to be drawn are looked at.
+    Only sentences whose tree is narrow enough to be drawn are considered.
 
     Raises:
         DataError: a file is empty or not UTF-8, or the three differ in length.
@@ -60,7 +60,7 @@ def read_parses(config: Config, root: Path) -> dict[str, tuple[Parse, ...]]:
 
 
 def _chosen(paths: list[Path]) -> Iterator[Parse]:
-    wanted = {True: RIGHT, False: WRONG}
+    remaining = dict(SHOWN)
     columns = [read_lines(path) for path in paths]
     if len({len(lines) for lines in columns}) > 1:
         counts = ", ".join(f"{p} has {len(c)} lines" for p, c in zip(paths, columns, strict=True))
@@ -71,8 +71,8 @@ def _chosen(paths: list[Path]) -> Iterator[Parse]:
         gold = restore(symbols, words, tags).tree
         predicted, repaired = restore(output.split(), words, tags)
         right = predicted == gold and not repaired
-        if words and sum(_widths(gold)) <= WIDEST and wanted[right]:
-            wanted[right] -= 1
+        if words and sum(_widths(gold)) <= MAX_WIDTH and remaining[right]:
+            remaining[right] -= 1
             yield Parse(number, gold, predicted, repaired)
 
 
@@ -80,88 +80,76 @@ def tree_figures(parses: Mapping[str, tuple[Parse, ...]]) -> Iterator[Figure]:
     """A figure for each sentence: the treebank's tree left, the predicted one right."""
     for run, chosen in parses.items():
         for parse in chosen:
-            verdict = "brackets differ"
-            if parse.gold == parse.predicted:
-                verdict = "the same tree" + (", after repair" if parse.repaired else "")
+            repair = ", after repair" if parse.repaired else ""
+            same = parse.gold == parse.predicted
+            verdict = f"the same tree{repair}" if same else "brackets differ"
+            trees = {"treebank": parse.gold, "predicted": parse.predicted}
             yield Figure(
                 name=f"tree_{run.replace('.', '_')}_{parse.number}",
                 title=f"Sentence {parse.number} of the test set: {verdict}",
-                caption=(
-                    f"Left the treebank's tree, right that of {run}"
-                    + (", after repair" if parse.repaired else "")
-                    + ". Coloured and underlined: brackets that the other tree lacks. Shown are "
-                    "the first sentence parsed right and the first two that are wrong or were "
-                    "repaired, of those narrow enough to draw."
-                ),
-                svg=_side_by_side(parse),
+                caption=f"Left the treebank's tree, right that of {run}{repair}. Coloured and "
+                "underlined: brackets that the other tree lacks. Shown are the first sentence "
+                "parsed right and the first two that are wrong or were repaired, of those narrow "
+                "enough to draw.",
+                svg=_side_by_side(trees),
                 data=pd.DataFrame(
-                    [
-                        {
-                            "run": run,
-                            "sentence": str(parse.number),
-                            "tree": name,
-                            "bracketing": str(tree),
-                        }
-                        for name, tree in (("treebank", parse.gold), ("predicted", parse.predicted))
-                    ]
+                    {
+                        "run": run,
+                        "sentence": parse.number,
+                        "tree": trees.keys(),
+                        "bracketing": map(str, trees.values()),
+                    }
                 ),
             )
 
 
 def draw_tree(tree: Tree) -> str:
-    """SVG of one tree that holds a word at least, as wide as its words need."""
+    """SVG of a tree that has a word at least, as wide as its words need."""
     levels = max(_levels(tree))
     with drawing(max(2.0, 0.07 * sum(_widths(tree))), 0.5 + 0.3 * levels) as drawn:
-        _panel(drawn.figure.add_subplot(), tree, levels, Counter())
+        _draw(drawn.figure.add_subplot(), tree, levels, Counter())
     return drawn.svg
 
 
-def _side_by_side(parse: Parse) -> str:
-    trees = (("treebank", parse.gold), ("predicted", parse.predicted))
-    levels = max(max(_levels(tree)) for _, tree in trees)
+def _side_by_side(trees: Mapping[str, Tree]) -> str:
+    levels = max(max(_levels(tree)) for tree in trees.values())
     with drawing(9.0, 0.9 + 0.3 * levels) as drawn:
         panels = drawn.figure.subplots(1, 2)
-        for axes, (name, tree), (_, other) in zip(panels, trees, reversed(trees), strict=True):
+        others = reversed(list(trees.values()))
+        for axes, (name, tree), other in zip(panels, trees.items(), others, strict=True):
             axes.set_title(name, fontsize=8)
-            _panel(axes, tree, levels, Counter(tree.brackets) - Counter(other.brackets))
+            _draw(axes, tree, levels, Counter(tree.brackets) - Counter(other.brackets))
     return drawn.svg
 
 
-def _panel(axes: Axes, tree: Tree, levels: int, marked: Counter[Bracket]) -> None:
-    """The tree on axes of its own, with room for so many levels."""
+def _draw(axes: Axes, tree: Tree, levels: int, marked: Counter[Bracket]) -> None:
+    """Words at the bottom, each constituent above its words, lines between parent and child.
+
+    Args:
+        levels: the height of the panel.
+        marked: brackets to colour and underline.
+    """
     axes.set_axis_off()
     axes.set_xlim(0, sum(_widths(tree)))
     axes.set_ylim(-1.4, levels + 0.5)
-    _draw(axes, tree, marked)
-
-
-def _draw(axes: Axes, tree: Tree, marked: Counter[Bracket]) -> None:
-    """Words on the ground, each constituent above its own, lines between parent and child."""
-    ends = [0.0]
-    for width in _widths(tree):
-        ends.append(ends[-1] + width)
-    words = [(left + right) / 2 for left, right in pairwise(ends)]
-    places = [
-        ((words[b.start] + words[b.end - 1]) / 2, level)
-        for b, level in zip(tree.brackets, _levels(tree)[1:], strict=True)
+    words = [(left + right) / 2 for left, right in pairwise([0.0, *accumulate(_widths(tree))])]
+    nodes = [Bracket(TOP, 0, len(tree.words)), *tree.brackets]
+    points: list[tuple[float, float]] = [
+        ((words[node.start] + words[node.end - 1]) / 2, level)
+        for node, level in zip(nodes, _levels(tree), strict=True)
     ]
-    places.insert(0, ((words[0] + words[-1]) / 2, _levels(tree)[0]))
-    labels = [TOP, *(bracket.label for bracket in tree.brackets)]
-    for n, (label, place) in enumerate(zip(labels, places, strict=True)):
-        bracket = tree.brackets[n - 1] if n else None
-        wrong = bracket is not None and marked[bracket] > 0
-        if wrong and bracket is not None:
-            marked[bracket] -= 1
-            axes.plot([place[0] - 1, place[0] + 1], [place[1] - 0.24] * 2, color=PALETTE[1], lw=0.8)
-        _write(axes, *place, label, PALETTE[1] if wrong else INK)
-    parents = _parents(tree)
-    for n, parent in enumerate(parents[: len(tree.brackets)], start=1):
-        _connect(axes, places[parent], places[n])
-    for word, parent in enumerate(parents[len(tree.brackets) :]):
-        _connect(axes, places[parent], (words[word], 0))
-        known = [tree.tags[word]] if tree.tags[word] != DUMMY else []
-        for text, y in zip((*known, tree.words[word]), (0, -0.9), strict=False):
-            _write(axes, words[word], y, text)
+    for node, (x, y) in zip(nodes, points, strict=True):
+        if is_marked := marked[node] > 0:
+            marked[node] -= 1
+            axes.plot([x - 1, x + 1], [y - 0.24] * 2, color=PALETTE[1], lw=0.8)
+        _write(axes, x, y, node.label, PALETTE[1] if is_marked else INK)
+    of_brackets, of_words = _parents(tree)
+    for parent, point in zip(of_brackets, points[1:], strict=True):
+        _connect(axes, points[parent], point)
+    for x, word, tag, parent in zip(words, tree.words, tree.tags, of_words, strict=True):
+        _connect(axes, points[parent], (x, 0))
+        for text, y in zip((word,) if tag == DUMMY else (tag, word), (0, -0.9), strict=False):
+            _write(axes, x, y, text)
 
 
 def _write(axes: Axes, x: float, y: float, text: str, colour: str = INK) -> None:
@@ -169,34 +157,35 @@ def _write(axes: Axes, x: float, y: float, text: str, colour: str = INK) -> None
 
 
 def _connect(axes: Axes, parent: tuple[float, float], child: tuple[float, float]) -> None:
-    # down, across and down again: within the child's own columns, so that no line meets a label
-    turn = parent[1] - 0.42
-    line = (
-        [parent[0], parent[0], child[0], child[0]],
-        [parent[1] - 0.32, turn, turn, child[1] + 0.3],
-    )
-    axes.plot(*line, color=PALETTE[0], lw=0.6, alpha=0.6)
+    # down, across and down again: within the child's columns, so that no line crosses a label
+    (x, top), (child_x, bottom) = parent, child
+    turn = top - 0.42
+    axes.plot(
+        [x, x, child_x, child_x], [top - 0.32, turn, turn, bottom + 0.3],
+        color=PALETTE[0], lw=0.6, alpha=0.6,
+    )  # fmt: skip
 
 
 def _widths(tree: Tree) -> list[float]:
-    """Room for each word or its tag, in characters."""
+    """Of each word or its tag, whichever is longer, in characters."""
     return [max(len(w), len(t)) + GAP for w, t in zip(tree.words, tree.tags, strict=True)]
 
 
-def _parents(tree: Tree) -> list[int]:
-    """The number of the parent of each bracket, then of each word: 0 is TOP, n the n-th bracket."""
+def _parents(tree: Tree) -> tuple[list[int], list[int]]:
+    """The number of the parent of each bracket, and of each word: 0 is TOP, n the n-th bracket."""
     of_brackets: list[int] = []
     of_words = [0] * len(tree.words)
     for n, bracket in enumerate(tree.brackets, start=1):
         of_brackets.append(of_words[bracket.start])
         of_words[bracket.start : bracket.end] = [n] * (bracket.end - bracket.start)
-    return of_brackets + of_words
+    return of_brackets, of_words
 
 
 def _levels(tree: Tree) -> list[int]:
-    """How high TOP and each bracket stand: one above the highest of its children, words at 0."""
+    """The heights of TOP and of each bracket: one above the highest of its children, words at 0."""
     levels = [1] * (len(tree.brackets) + 1)
-    parents = _parents(tree)
-    for n in range(len(tree.brackets), 0, -1):  # children come after their parent
-        levels[parents[n - 1]] = max(levels[parents[n - 1]], levels[n] + 1)
+    of_brackets, _ = _parents(tree)
+    # children come after their parent
+    for n, parent in reversed(list(enumerate(of_brackets, start=1))):
+        levels[parent] = max(levels[parent], levels[n] + 1)
     return levels

@@ -9,15 +9,15 @@ import pandas as pd
 from aiayn.evaluation.bracket_metrics import BRACKET_METRICS
 from aiayn.paper import Paper
 from aiayn.report.evidence import Evidence, Scores
-from aiayn.report.parts.departures import compare_with_paper
-from aiayn.report.parts.drawing import PALETTE, drawing
-from aiayn.report.parts.score_cell import (
+from aiayn.report.parts.cells import (
     score_cell,
     score_records,
     test_set_cell,
     two_decimals,
     verdict_cell,
 )
+from aiayn.report.parts.departures import compare_with_paper
+from aiayn.report.parts.drawing import PALETTE, drawing
 from aiayn.report.parts.section import Entry, Figure, Section
 from aiayn.report.parts.tables import (
     NOT_RUN,

@@ -1,4 +1,4 @@
-"""What tables of tests say of interim looks at their p-values, while seeds were being added."""
+"""The remark on interim looks: tests that were read while seeds were still being added."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from aiayn.config import Config
 
 
-def looks_note(config: Config) -> Iterator[str]:
-    """A remark below a table; none where the p-values were looked at once."""
+def interim_looks_note(config: Config) -> Iterator[str]:
+    """A remark below a table of tests; none where there was one look only."""
     looks = config.variations.looks or 1
     if looks > 1:
         yield (

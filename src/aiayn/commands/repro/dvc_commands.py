@@ -1,0 +1,101 @@
+"""DVC's command line: the graph of stages, which of them are changed, and the start of some."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from aiayn.errors import GraphError
+from aiayn.files import write_atomically
+from aiayn.results import places
+
+# another DVC process holds DVC's lock while it reads or writes dvc.lock
+DVC = (sys.executable, "-m", "dvc", "--wait-for-lock")
+DVC_YAML = "dvc.yaml"  # as a target: the stages of this folder, not those of other scales
+_NODE_OR_EDGE = re.compile(r'"(.+?)"(?: -> "(.+?)")?;')
+_ENTRY = re.compile(r"^  \S.*:\n", re.MULTILINE)  # the first line of a stage in dvc.lock
+
+
+def environment() -> dict[str, str]:
+    """What DVC and the stages' commands run with: this interpreter is their `python`."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    # DVC starts a command by the shell that SHELL names; sh becomes the command, others may not
+    return {**os.environ, "PATH": path, "SHELL": "/bin/sh"}
+
+
+def read_graph() -> dict[str, frozenset[str]]:
+    """For each stage of dvc.yaml the stages whose outputs it reads.
+
+    Raises:
+        GraphError: dvc.yaml or params.yaml cannot be read.
+    """
+    upstream: dict[str, set[str]] = {}
+    for source, target in _NODE_OR_EDGE.findall(_run("dag", "--dot", DVC_YAML)):
+        upstream.setdefault(source, set())
+        if target:
+            upstream.setdefault(target, set()).add(source)
+    return {name: frozenset(sources) for name, sources in upstream.items()}
+
+
+def changed_stages() -> frozenset[str]:
+    """The stages of dvc.yaml whose code, data, parameters or outputs are not those of dvc.lock.
+
+    A dvc.lock that a killed DVC left incomplete loses its last entry, which DVC's run cache holds.
+
+    Raises:
+        GraphError: a file cannot be read, or another process is writing what a stage reads.
+    """
+    try:
+        status = _run("status", "--json", DVC_YAML)
+    except GraphError as error:
+        if str(places.LOCK) not in str(error) or not drop_last_entry(places.LOCK):
+            raise
+        status = _run("status", "--json", DVC_YAML)
+    return frozenset(json.loads(status))
+
+
+def drop_last_entry(lock: Path) -> bool:
+    """Cut dvc.lock off before its last stage; whether there was one."""
+    text = lock.read_text(encoding="utf-8", errors="replace") if lock.exists() else ""
+    starts = [found.start() for found in _ENTRY.finditer(text)]
+    if starts[1:]:
+        write_atomically(lock, text[: starts[-1]])
+    elif text:
+        lock.unlink()
+    return bool(text)
+
+
+def start_stages(stages: Sequence[str], output: int) -> subprocess.Popen[bytes]:
+    """Run stages one after the other, those that are changed, until one fails.
+
+    In a session of its own: Ctrl-C in the terminal does not reach it.
+
+    Args:
+        stages: without what they need, which must be there.
+        output: the file descriptor that receives what DVC and the stages print.
+    """
+    return subprocess.Popen(
+        [*DVC, "repro", "--single-item", *stages],
+        env=environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def _run(*arguments: str, env: Mapping[str, str] | None = None) -> str:
+    """What a DVC command printed.
+
+    Raises:
+        GraphError: it failed.
+    """
+    done = subprocess.run(
+        [*DVC, *arguments], env=env or environment(), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        complaint = done.stderr.partition("\n\nHaving any troubles?")[0]
+        raise GraphError(" ".join(complaint.replace("ERROR: ", "").split()) or "DVC failed.")
+    return done.stdout

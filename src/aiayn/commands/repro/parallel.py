@@ -1,0 +1,131 @@
+"""Runs a graph: several groups of stages at a time; a failure stops only what depends on it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import TextIO
+
+from aiayn import config
+from aiayn.commands.repro.display import Display
+from aiayn.commands.repro.dvc_commands import changed_stages, read_graph
+from aiayn.commands.repro.schedule import Schedule, outdated, required
+from aiayn.commands.repro.stage_group import Event, StageGroup
+
+TICK_SECONDS = 0.1
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def repro(targets: Sequence[str], jobs: int | None) -> None:
+    """Bring the pipeline in the current folder up to date.
+
+    Args:
+        targets: stages, as for `dvc repro`; without any, all.
+        jobs: groups of stages at a time; None: as many as the cores allow with the threads that the
+            parameters give each, and one where these leave them open.
+    Raises:
+        ConfigError, GraphError: parameters or dvc.yaml are wrong; nothing was run.
+        SystemExit: with status 1 if a stage failed, 128 + n after signal n.
+    """
+    params = config.load()  # before DVC puts names from it into commands
+    threads = params.machine.threads
+    jobs = jobs or max(1, (os.cpu_count() or 1) // threads if threads else 1)
+    # processes that share the cores must not wait for each other by spinning
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    if sys.stderr.isatty():
+        print("Looking for changes ...", file=sys.stderr)
+    changed = changed_stages()
+    if not changed and not targets:
+        print("Nothing to do: every stage is up to date.", file=sys.stderr)
+        return
+    graph = read_graph()
+    stages = required(graph, targets)
+    to_run = outdated(graph, changed & stages) & stages
+    steps = {f"train@{name}": params.model_of(name).steps for name in params.runs}
+    schedule = Schedule(graph, stages, to_run, jobs, lambda name: steps.get(name, 0))
+    signals = run(schedule)
+    if signals:
+        print("Stopped. The same command continues from here.", file=sys.stderr)
+        sys.exit(128 + signals[0])
+    if schedule.failed:
+        sys.exit(
+            f"{len(schedule.failed)} of {len(stages)} stages failed, and {len(schedule.blocked)} "
+            f"that need them did not run: {', '.join(schedule.failed)}. "
+            "The same command runs these alone."
+        )
+
+
+def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
+    """Run what the schedule has until nothing more can start.
+
+    A signal stops the running stages, which save first; a second one kills them.
+
+    Args:
+        stream: for progress and what the stages print.
+    Returns:
+        The signals received.
+    """
+    display = Display(schedule, stream)
+    groups: list[StageGroup] = []
+    with _received_signals() as signals:
+        try:
+            while True:
+                while not signals and (stages := schedule.start_next()):
+                    groups.append(StageGroup(stages))
+                if not groups:
+                    break
+                display.show(groups)
+                time.sleep(TICK_SECONDS)
+                for group in [*groups]:
+                    for event in group.events():
+                        _handle(event, schedule, display, stopped=bool(signals))
+                    if group.has_ended:
+                        groups.remove(group)
+                        group.close()
+                        schedule.running -= 1
+                    elif len(signals) == 1:
+                        group.stop()
+                    elif signals:
+                        group.kill()
+        finally:
+            for group in groups:  # left only by an error of our own
+                group.kill()
+                group.close()
+            display.close()
+    return signals
+
+
+def _handle(event: Event, schedule: Schedule, display: Display, *, stopped: bool) -> None:
+    match event.kind:
+        case "printed":
+            display.print(f"{event.stage} | {event.text}")
+        case "failed" if not stopped:
+            schedule.failed.append(event.stage)
+            display.print(f"{event.stage} FAILED: {event.text}")
+        case "ran" | "cached" | "unchanged":
+            schedule.done.add(event.stage)
+            if event.kind == "ran":
+                display.print(f"{event.stage}: done in {event.text}")
+            elif event.kind == "cached":
+                display.print(f"{event.stage}: from DVC's cache")
+
+
+@contextmanager
+def _received_signals() -> Iterator[list[int]]:
+    """The signals to stop that have come, in place of what they do by default."""
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+
+    previous = {number: signal.signal(number, note) for number in STOP_SIGNALS}
+    try:
+        yield received
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,142 @@
+"""The folder of a scale: the project's top folder for the demo, scales/NAME for every other.
+
+A scale's folder has its own parameters, dvc.lock, data, models and report, and a copy of dvc.yaml
+that refers to the project's code. DVC's cache, downloads and the MLflow store are the project's.
+
+`make` runs this file in the top folder: it prepares the folder and prints its path.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from aiayn import config
+from aiayn.config.compose import write_params
+from aiayn.config.names import check_name
+from aiayn.errors import ConfigError, one_line_errors
+from aiayn.files import write_atomically
+from aiayn.results import places
+
+DVC_YAML = Path("dvc.yaml")
+TOP_SCALE = "demo"  # its folder is the project's top folder
+TOP_LINE, BELOW_LINE = "\n  - root: .\n", "\n  - root: ../..\n"
+
+
+def folder_of(top: Path, scale: str | None) -> Path:
+    """Where a scale's files are; without one, the top folder.
+
+    Raises:
+        ConfigError: that is no name of a scale.
+    """
+    if scale is None or scale == TOP_SCALE:
+        return top
+    return _named_folder(top, scale, "scale")
+
+
+def _named_folder(top: Path, name: str, option: str) -> Path:
+    try:
+        return top / places.SCALES / check_name(name)
+    except ValueError as error:
+        raise ConfigError(f"{option} {error}") from None
+
+
+def prepare(
+    top: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
+) -> Path:
+    """Compose a scale's parameters, in its folder; where nothing is given, leave those that are
+    there.
+
+    Args:
+        top: the project's folder.
+        scale, launcher, gpus: as for `write_params`; without a scale, that of the top folder.
+    Returns:
+        The scale's folder.
+    Raises:
+        ConfigError: as `write_params`; nothing was changed.
+    """
+    folder = folder_of(top, scale)
+    if scale is None and (launcher or gpus) and (top / config.PARAMS).exists():
+        scale = config.load(top / config.PARAMS).scale
+    if scale or launcher or gpus:
+        write_params(top, scale, launcher, gpus, folder)
+    _write_dvc_yaml(top, folder)
+    return folder
+
+
+def copy_reproduction(top: Path, reproduction: Path) -> Path:
+    """Copy a published reproduction into the folder of a scale of its name, unless it is there.
+
+    Returns:
+        The scale's folder.
+    Raises:
+        ConfigError: it is no reproduction, or the folder has other parameters.
+    """
+    name = reproduction.resolve().name
+    folder = _named_folder(top, name, "FROM")
+    params = reproduction / config.PARAMS
+    if not params.is_file():
+        raise ConfigError(f"{params}: there is no such file. Name a reproduction's folder.")
+    if not folder.exists():
+        partial = folder.with_name(f".{name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(reproduction, partial, ignore=shutil.ignore_patterns("README.md"))
+        partial.rename(folder)
+        print(
+            f"{folder}: a copy of {reproduction}, which has no data and no weights. Their stages "
+            "run again; what reads them runs again only if they come out different.",
+            file=sys.stderr,
+        )
+    elif not _same(folder / config.PARAMS, params):
+        raise ConfigError(
+            f"{folder} exists and has other parameters than {reproduction}. Continue there with "
+            f"SCALE={name}, or move it away."
+        )
+    _write_dvc_yaml(top, folder)
+    return folder
+
+
+def _same(file: Path, other: Path) -> bool:
+    return file.is_file() and file.read_bytes() == other.read_bytes()
+
+
+def _write_dvc_yaml(top: Path, folder: Path) -> None:
+    """Copy dvc.yaml to a scale's folder, with the way from there to the top folder."""
+    if folder == top:
+        return
+    before, line, after = (top / DVC_YAML).read_text(encoding="utf-8").partition(TOP_LINE)
+    if not line:
+        raise ConfigError(f"{DVC_YAML}: has no line '{TOP_LINE.strip()}' below vars. Restore it.")
+    write_atomically(folder / DVC_YAML, f"{before}{BELOW_LINE}{after}")
+
+
+@one_line_errors
+def main() -> None:
+    """Prepare the folder of the scale that the command line names, and print its path."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", help="a file of conf/scale")
+    parser.add_argument("--launcher", help="a file of conf/launcher")
+    parser.add_argument("--gpus", help="for each training")
+    parser.add_argument("--from", dest="reproduction", type=Path, help="a published reproduction")
+    parser.add_argument("--existing", action="store_true", help="leave the folder as it is")
+    args = parser.parse_args()
+    top = Path()
+    if args.existing:
+        folder = folder_of(top, args.scale)
+        if not (folder / config.PARAMS).is_file():
+            raise ConfigError(
+                f"{folder} has no {config.PARAMS}. Run make repro SCALE={args.scale}."
+            )
+    elif args.reproduction:
+        if args.scale or args.launcher or args.gpus:
+            raise ConfigError("FROM has its own parameters: leave SCALE, LAUNCHER and GPUS out.")
+        folder = copy_reproduction(top, args.reproduction)
+    else:
+        folder = prepare(top, args.scale, args.launcher, args.gpus)
+    print(folder)
+
+
+if __name__ == "__main__":
+    main()

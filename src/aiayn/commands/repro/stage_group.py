@@ -1,0 +1,152 @@
+"""A DVC process that runs stages one after the other: which runs, what it prints, how it ends."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import signal
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import psutil
+
+from aiayn.commands.repro.dvc_commands import start_stages
+from aiayn.results import places, progress
+from aiayn.results.progress import Fetching, P, Progress
+
+# what DVC prints
+_RUNNING = re.compile(r"Running stage '(.+)':")
+_UP_TO_DATE = re.compile(r"Stage '(.+)' (didn't change|is cached)\b")
+_FAILED = re.compile(r"ERROR: failed to reproduce '(.+?)': (.*)")
+_FAILED_OTHERWISE = re.compile(r"ERROR: (.*)")
+_HINTS = re.compile(
+    r"> |(Generating|Updating) lock file|To track the changes with git|\tgit add |"
+    r"To enable auto staging|\tdvc config |Use `dvc push`|Data and pipelines are up to date"
+)
+_ERROR = re.compile(r"\w*(Error|Exception|Interrupt)\b.*")  # what Python, or a stage, prints last
+
+
+@dataclass(frozen=True)
+class Event:
+    """A stage printed a line, ran for some seconds, came from DVC's cache, needed no run, or failed
+    for a reason; `text` has the line, the seconds or the reason."""
+
+    stage: str
+    kind: Literal["printed", "ran", "cached", "unchanged", "failed"]
+    text: str = ""
+
+
+class StageGroup:
+    """Stages that one DVC process runs, one after the other, until one fails.
+
+    Args:
+        stages: as for `dvc repro`, in the order in which they run.
+    """
+
+    def __init__(self, stages: Sequence[str]) -> None:
+        self.stage = ""  # the one whose command runs
+        self.has_ended = False  # and `events` has said everything
+        self._stages = stages
+        self._started = time.time()
+        self._error = ""  # the last that the stage printed
+        self._complaint = ""  # DVC's own
+        self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 (as long as the process)
+        self._read = 0
+        self._signalled: set[int] = set()
+        self._process = start_stages(stages, self._output.fileno())
+
+    @property
+    def seconds(self) -> float:
+        """Since the running stage started."""
+        return time.time() - self._started
+
+    def events(self) -> Iterator[Event]:
+        """What has happened since the last call; after the process's end, everything."""
+        status = self._process.poll()
+        size = os.fstat(self._output.fileno()).st_size
+        text = os.pread(self._output.fileno(), size - self._read, self._read)
+        if status is None:
+            text = text[: text.rfind(b"\n") + 1]
+        self._read += len(text)
+        for line in text.decode(errors="replace").splitlines():
+            yield from self._parse(line)
+        if status is not None:
+            yield from self._last_events(status)
+            self.has_ended = True
+
+    def _parse(self, line: str) -> Iterator[Event]:
+        if found := _RUNNING.fullmatch(line):
+            yield from self._ran()
+            self.stage, self._error, self._started = found[1], "", time.time()
+        elif found := _UP_TO_DATE.match(line):
+            yield from self._ran()
+            yield Event(found[1], "cached" if found[2] == "is cached" else "unchanged")
+        elif found := _FAILED.match(line):
+            self.stage, self._complaint = found[1], found[2]
+        elif found := _FAILED_OTHERWISE.match(line):
+            self._complaint = self._complaint or found[1]
+        elif line.strip() and not _HINTS.match(line):
+            if _ERROR.match(line):
+                self._error = line
+            yield Event(self.stage or self._stages[0], "printed", line)
+
+    def _ran(self) -> Iterator[Event]:
+        if self.stage:
+            yield Event(self.stage, "ran", progress.clock(self.seconds))
+            self.stage = ""
+
+    def _last_events(self, status: int) -> Iterator[Event]:
+        if status == 0:
+            yield from self._ran()
+            return
+        reason = self._error or self._complaint or f"dvc ended with status {status}"
+        yield Event(self.stage or self._stages[0], "failed", reason)
+
+    def progress(self) -> Progress | Fetching | None:
+        """Of a training or of a task's downloads; None for other stages and before the first
+        line."""
+        stage, _, item = self.stage.partition("@")
+        if stage == "train":
+            # an older start may have left the state of another fingerprint
+            return self._newest(Path(), places.progress(places.scratches(item)), Progress)
+        if stage == "download":
+            downloads = places.project() / places.DOWNLOADS
+            return self._newest(downloads, places.fetching(Path(), glob.escape(item)), Fetching)
+        return None
+
+    def _newest(self, folder: Path, pattern: Path, kind: type[P]) -> P | None:
+        """The last of such files, if the running stage wrote it."""
+        with suppress(FileNotFoundError):  # a download deletes its own at the end
+            newest = max(folder.glob(str(pattern)), key=_modified, default=None)
+            if newest is not None and _modified(newest) >= self._started:
+                return progress.read(newest, kind)
+        return None
+
+    def stop(self) -> None:
+        """Ask the running command to save and end, which makes DVC end. Between two commands there
+        is none to ask: call this again until `has_ended`."""
+        with suppress(psutil.NoSuchProcess):
+            for process in psutil.Process(self._process.pid).children(recursive=True):
+                if process.pid not in self._signalled:
+                    self._signalled.add(process.pid)
+                    process.terminate()
+
+    def kill(self) -> None:
+        """End DVC and all that it started, at once."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Wait for the process's end."""
+        self._process.wait()
+        self._output.close()
+
+
+def _modified(path: Path) -> float:
+    return path.stat().st_mtime

@@ -1,0 +1,124 @@
+"""A graph that runs in parallel: what DVC finds afterwards, failures, the cache, signals."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from aiayn.commands.repro.dvc_commands import changed_stages, environment, read_graph
+from aiayn.commands.repro.parallel import run
+from aiayn.commands.repro.schedule import Schedule, outdated, required
+
+pytestmark = pytest.mark.slow  # every DVC process takes half a second
+
+TRAININGS = {"train@a", "train@b", "train@c"}
+SCORES = {"score@a", "score@b", "score@c"}
+
+
+def ran(targets: Sequence[str] = ()) -> tuple[Schedule, str]:
+    """The graph after a run of two jobs, and what was printed."""
+    graph, printed = read_graph(), io.StringIO()
+    stages = required(graph, targets)
+    to_run = outdated(graph, changed_stages() & stages) & stages
+    schedule = Schedule(graph, stages, to_run, 2)
+    assert run(schedule, printed) == []
+    return schedule, printed.getvalue()
+
+
+def dvc(*arguments: str) -> str:
+    command = [sys.executable, "-m", "dvc", *arguments]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_dvc_finds_nothing_to_do_and_would_write_the_same_lock(toy: Path) -> None:
+    schedule, printed = ran()
+    assert schedule.done == {"prepare", "report"} | TRAININGS | SCORES
+    assert (toy / "report").read_text() == 3 * "5\n"
+    assert sorted((toy / "order").read_text().split()) == ["a", "b", "c"]
+    assert all(name in (toy / "seen").read_text() for name in TRAININGS | SCORES)
+    lines = {line.rpartition(" in ")[0] for line in printed.splitlines()}
+    assert {f"{name}: done" for name in schedule.done} <= lines
+    lock = yaml.safe_load((toy / "dvc.lock").read_text())
+    assert changed_stages() == frozenset()
+    assert "Running stage" not in dvc("repro")
+    dvc("repro", "--force")
+    assert yaml.safe_load((toy / "dvc.lock").read_text()) == lock
+
+
+def test_a_failure_is_named_the_rest_goes_on_and_the_next_start_tries_it_alone(toy: Path) -> None:
+    (toy / "b").unlink()
+    schedule, printed = ran()
+    assert schedule.failed == ["train@b"]
+    assert schedule.blocked == ["report", "score@b"]
+    assert "train@b | ValueError: no b\n" in printed
+    assert "train@b FAILED: ValueError: no b\n" in printed
+    (toy / "b").touch()
+    (toy / "order").unlink()
+    schedule, _ = ran()
+    assert schedule.failed == schedule.blocked == []
+    assert (toy / "order").read_text() == "b\n"
+
+
+def test_a_stage_that_does_not_write_its_output_fails(toy: Path) -> None:
+    definition = (toy / "dvc.yaml").read_text()
+    (toy / "dvc.yaml").write_text(definition.replace("cp prepared ${item}.txt", "true"))
+    schedule, printed = ran(["train@a"])
+    assert schedule.failed == ["train@a"]
+    assert "train@a FAILED: output 'a.txt' does not exist" in printed
+
+
+def test_a_target_runs_what_it_needs_and_comes_from_the_cache_the_next_time(toy: Path) -> None:
+    assert ran(["score@b"])[0].done == {"prepare", "train@b", "score@b"}
+    for name in ("order", "dvc.lock", "prepared", "b.txt", "b.score"):
+        (toy / name).unlink()
+    schedule, printed = ran(["score@b"])
+    assert {f"{name}: from DVC's cache" for name in schedule.done} <= {*printed.splitlines()}
+    assert not (toy / "order").exists()
+    assert (toy / "b.score").read_text() == "5\n"
+
+
+SAVES = """import pathlib, signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path("saved").touch(), sys.exit("stopped")))
+pathlib.Path("started").touch()
+while True: time.sleep(0.05)
+"""
+RUNS = """from aiayn.commands.repro.dvc_commands import read_graph
+from aiayn.commands.repro.parallel import run
+from aiayn.commands.repro.schedule import Schedule
+stages = {"prepare", "train@a"}
+print(*run(Schedule(read_graph(), stages, stages, 1)))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_lets_what_runs_save(toy: Path, number: int) -> None:
+    (toy / "saves.py").write_text(SAVES)
+    definition = (toy / "dvc.yaml").read_text()
+    stages = yaml.safe_load(definition)
+    stages["stages"]["train"]["do"]["cmd"] = "python saves.py"
+    (toy / "dvc.yaml").write_text(yaml.safe_dump(stages))
+    command = [sys.executable, "-c", RUNS]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as it:
+        while not (toy / "started").exists():
+            assert it.poll() is None, it.communicate()
+            time.sleep(0.05)
+        os.killpg(it.pid, number)  # as a terminal and `timeout` do
+        printed, messages = it.communicate()
+    assert (printed, it.returncode) == (f"{number}\n", 0), messages
+    assert (toy / "saved").exists()
+    assert "train@a | stopped" in messages
+    assert "FAILED" not in messages
+    (toy / "dvc.yaml").write_text(definition)
+    assert ran(["train@a"])[0].done == {"prepare", "train@a"}
