@@ -23,9 +23,7 @@ STAGES = sorted(GRAPH)
 
 COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
 # what changes no output
-NEUTRAL = frozenset(
-    ("config", "errors", "files", "launcher", "results", "tracking", "typed", "validation")
-)
+NEUTRAL = frozenset(("config", "errors", "files", "launcher", "results", "tracking", "validation"))
 # the formats of a stage's outputs
 WRITES = {
     "download": {"text"}, "encode": {"tokens"}, "train": {"checkpoints", "history"},

@@ -18,7 +18,6 @@ STAGES = sorted(path.stem for path in (ROOT / "pipeline").glob("*.py"))
 # lowest first; a package may import itself and those before it, unless it has an entry below
 PACKAGES = (
     "errors",
-    "typed",
     "validation",
     "files",
     "config",
@@ -37,9 +36,9 @@ PACKAGES = (
     "tracking",
     "commands",
 )
-BASE = {"errors", "typed", "validation", "config", "files", "results"}
+BASE = {"errors", "validation", "config", "files", "results"}
 EXCEPTIONS = {
-    "results": {"errors", "typed", "validation", "files", "config"},
+    "results": {"errors", "validation", "files", "config"},
     "paper": {"config"},
     "launcher": {"errors", "config", "results"},
     "model": BASE,

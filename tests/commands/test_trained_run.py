@@ -9,7 +9,6 @@ import sys
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +78,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = root / "models" / CLASSIFIER / "averaged.safetensors"
     path.parent.mkdir(parents=True)
     classifier = Classifier(row, size, len(LABELS), max_length=32)
-    save_weights(path, classifier.state_dict(), replace(about, run=CLASSIFIER))
+    save_weights(path, classifier.state_dict(), about.replace(run=CLASSIFIER))
     return root
 
 

@@ -54,7 +54,7 @@ def test_another_launcher_re_runs_nothing(finished: Any) -> None:
 def test_code_that_changes_no_output_re_runs_nothing_costly(finished: Any) -> None:
     source = finished.root / "src/aiayn"
     files = [path for name in NEUTRAL for path in sorted((source / name).rglob("*.py"))]
-    files += [source / name for name in ("errors.py", "files.py", "launcher.py")]
+    files += [source / name for name in ("errors.py", "files.py", "validation.py", "launcher.py")]
     run = after_changing(finished, *files)
     assert {"report", "track"} <= run  # the change is seen
     assert not run & COSTLY

@@ -34,7 +34,8 @@ def scored(tmp_path_factory: pytest.TempPathFactory, project_in: Any) -> Any:
             metric = "bracket_f1" if params.task_of(name).kind == "parsing" else "bleu"
             scores = {metric: Score(value=perplexity, signature="")}
             splits = {
-                split: SplitScores(test_set=on, scores=scores) for split in params.splits_of(name)
+                split: SplitScores.of(test_set=on, scores=scores)
+                for split in params.splits_of(name)
             }
             found = RunScores(run=name, task=run.task, model=run.model, splits=splits)
             write_metrics(project.root / places.metrics(name), found, metric, perplexity)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +71,7 @@ def test_p_values_count_the_looks_at_them() -> None:
     assert once.effect
     assert thrice.effect
     assert 0.05 / 3 < once.effect.corrected < 0.05
-    assert thrice.effect == replace(once.effect, corrected=thrice.effect.corrected)
+    assert thrice.effect == once.effect.replace(corrected=thrice.effect.corrected)
     assert thrice.effect.corrected == pytest.approx(3 * once.effect.corrected, abs=2e-6)
     assert (once.verdict, thrice.verdict) == ("holds", "undecided")
     often = judge_findings(samples, "base", [], 99)["one_head"].effect

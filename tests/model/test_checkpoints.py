@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,7 @@ def write(folder: Path, *values: list[float], average: int | None = None) -> lis
     model = {"steps": len(values), "checkpoint_steps": 1, "average": average or len(values)}
     for step, value in enumerate(values, start=1):
         tensors = {"w": torch.tensor(value)}
-        weights = replace(WEIGHTS, model=model, step=step)
+        weights = WEIGHTS.replace(model=model, step=step)
         save_weights(places.checkpoint(folder, step), tensors, weights)
     return places.saved_checkpoints(folder)
 

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -128,7 +127,7 @@ def test_same_files_same_bytes_and_circumstances_stay_in_their_place(
     }  # fmt: skip
     assert b"an-invented-host" in first["circumstances.html"]
     for path in rendered.glob("circumstances/*.json"):
-        circumstances.write(path, replace(trained, host="elsewhere", seconds=99))
+        circumstances.write(path, trained.replace(host="elsewhere", seconds=99))
     assert render(rendered).returncode == 0
     second = reports(rendered)
     assert b"elsewhere" in second["circumstances.html"]
@@ -141,7 +140,7 @@ def test_same_files_same_bytes_and_circumstances_stay_in_their_place(
 def test_times_and_what_is_reckoned_from_them_are_circumstances(
     wmt14_project: Path, trained: TrainCircumstances
 ) -> None:
-    train = replace(trained, seconds=36000, processes=8, device="cuda: Tesla P100-PCIE-16GB")
+    train = trained.replace(seconds=36000, processes=8, device="cuda: Tesla P100-PCIE-16GB")
     circumstances.write(wmt14_project / places.train_circumstances("en-de.base"), train)
     times = {
         f"n{n}": LayerTimes(
@@ -179,7 +178,7 @@ def test_text_from_data_is_escaped(
 ) -> None:
     folder = project(toy, {"en-de.base": scores_file("en-de.base", "toy-test", 40, 50.0)})
     (folder / "outputs/en-de.base/test.hypotheses").write_text(f"{SCRIPT}\n" * 40, encoding="utf-8")
-    named = replace(trained, host=SCRIPT, versions={SCRIPT: SCRIPT})
+    named = trained.replace(host=SCRIPT, versions={SCRIPT: SCRIPT})
     circumstances.write(folder / places.train_circumstances("en-de.base"), named)
     assert render(folder).returncode == 0
     for name in ("index.html", "circumstances.html"):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from aiayn.config import LayerSizes
 from aiayn.errors import AiaynError, CheckpointError, DataError, ProfileError, ScoreError
 from aiayn.files import write_atomically
 from aiayn.results import (
@@ -53,7 +54,7 @@ def cost(pieces: int, parameters: int, source: int, target: int, pair: int) -> p
 
 LAYERS = profiles.LayersProfile(
     heads=8,
-    fixed=profiles.LayerSizes(n=100, d=512, k=3, r=64),
+    fixed=LayerSizes(n=100, d=512, k=3, r=64),
     counts={
         "recurrent": profiles.Counts(
             points={
@@ -80,8 +81,9 @@ LAYERS = profiles.LayersProfile(
             paper={"n": 1, "k": -1},
         )
     },
-    map_sizes={"k": 3, "r": 4},
-    maps={"convolutional": {"layers1": ("110", "111", "011"), "layers2": ("111", "111", "111")}},
+    maps=profiles.Maps(
+        k=3, r=4, convolutional={"layers1": ("110", "111", "011"), "layers2": ("111", "111", "111")}
+    ),
 )
 
 SCORES = scores.RunScores(
@@ -89,7 +91,7 @@ SCORES = scores.RunScores(
     task="parsing",
     model="small",
     splits={
-        "dev": scores.SplitScores(
+        "dev": scores.SplitScores.of(
             test_set=scores.TestSet(
                 corpora={"trees-dev": text.Part(pairs=100)},
                 pairs=100,
@@ -214,9 +216,9 @@ KINDS = {
             run="en-de.small", task="en-de", sentence="Hi ü", translation="Ho",
             source=("▁Hi", "▁ü", "</s>"), target=("<s>", "▁Ho"),
             maps={
-                "encoder": [[[[0.5, 0.5, 0.0], [0.25, 0.25, 0.5], [1.0, 0.0, 0.0]]]],
-                "decoder": [[[[1.0, 0.0], [0.5, 0.5]]]],
-                "cross": [[[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]]],
+                "encoder": [[[[0.5, 0.5, 0.0], [0.25, 0.25, 0.5], [1.0, 0.0, 0.0]]]],  # type: ignore[dict-item]
+                "decoder": [[[[1.0, 0.0], [0.5, 0.5]]]],  # type: ignore[dict-item]
+                "cross": [[[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]]],  # type: ignore[dict-item]
             },
         ),
         illustrations.write_attention, illustrations.read_attention, DataError,

@@ -21,7 +21,7 @@ lines = st.builds(
 )  # fmt: skip
 percents = st.floats(min_value=0, max_value=100)
 names = st.text(min_size=1, max_size=8).filter(
-    lambda name: name not in ("set", "counts", "lengths")
+    lambda name: name not in ("set", *scores.SplitScores.model_fields)
 )
 measured = st.builds(
     scores.Score, value=percents, signature=st.text(max_size=8), low=st.none() | percents,
@@ -34,7 +34,7 @@ sets = st.builds(
     sha256=st.dictionaries(names, st.text(max_size=4), max_size=2),
 )
 splits = st.builds(
-    scores.SplitScores, test_set=sets, scores=st.dictionaries(names, measured, max_size=3),
+    scores.SplitScores.of, test_set=sets, scores=st.dictionaries(names, measured, max_size=3),
     counts=st.dictionaries(names, counts, max_size=2),
     lengths=st.dictionaries(names, st.builds(scores.LengthClass, sentences=counts, f1=percents), max_size=2),
 )  # fmt: skip
@@ -77,7 +77,7 @@ def test_scores(folder: Path, held: dict[str, scores.SplitScores]) -> None:
         assert read.splits[split].lengths == lengths
         for name, score in scored.scores.items():
             again = read.splits[split].scores[name]
-            assert again == score.rounded()
+            assert again.model_dump() == score.rounded().model_dump()
             assert math.isclose(again.value, score.value, abs_tol=0.005001)
     scores.write(path, read)
     assert path.read_bytes() == once
@@ -110,10 +110,19 @@ def test_the_last_perplexity(tmp_path: Path) -> None:
     ("line", "complaint"),
     [
         ("10,0.5,100,0.1", "line 2 has 4 cells, not 7"),
-        ("10,0.5,100,0.1,much,,", "line 2: loss is 'much', not a number"),
-        ("10,0.5,100,0.1,nan,,", "line 2: loss is 'nan', not a number"),
-        ("10,0.5,,0.1,3.0,,", "line 2: tokens is '', not a number"),
-        ("10.5,0.5,100,0.1,3.0,,", "line 2: step is '10.5', not a number"),
+        (
+            "10,0.5,100,0.1,much,,",
+            "line 2: loss must be a valid number, unable to parse string as a number, not 'much'",
+        ),
+        ("10,0.5,100,0.1,nan,,", "line 2: loss must be a finite number, not 'nan'"),
+        (
+            "10,0.5,,0.1,3.0,,",
+            "line 2: tokens must be a valid integer, unable to parse string as an integer, not ''",
+        ),
+        (
+            "10.5,0.5,100,0.1,3.0,,",
+            "line 2: step must be a valid integer, unable to parse string as an integer, not '10.5'",
+        ),
         ('10,0.5,100,0.1,"3.0,,', "not CSV"),
     ],
 )

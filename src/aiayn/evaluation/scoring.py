@@ -38,7 +38,7 @@ def _score_translations(spec: Text, split: str, text: Path, outputs: Path) -> Sp
         spec.target,
         references.form,
     )
-    return SplitScores(
+    return SplitScores.of(
         test_set=references.test_set, scores=score_by_name(TRANSLATION_METRICS, translations)
     )
 
@@ -47,7 +47,7 @@ def _score_parses(spec: Text, split: str, text: Path, outputs: Path) -> SplitSco
     references = read_references(text, split, places.TREES)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
     parses = read_parses(hypotheses, _trees(references.path, references.sentences))
-    return SplitScores(
+    return SplitScores.of(
         test_set=references.test_set,
         scores=score_by_name(BRACKET_METRICS, parses),
         counts={
@@ -63,7 +63,9 @@ def _score_copies(spec: Text, split: str, text: Path, outputs: Path) -> SplitSco
     references = read_references(text, split)
     hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
     copies = Copies(hypotheses, references.sentences)
-    return SplitScores(test_set=references.test_set, scores=score_by_name(COPYING_METRICS, copies))
+    return SplitScores.of(
+        test_set=references.test_set, scores=score_by_name(COPYING_METRICS, copies)
+    )
 
 
 def _score_labels(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
@@ -80,7 +82,7 @@ def _score_labels(spec: Text, split: str, text: Path, outputs: Path) -> SplitSco
         sentences=read_lines(places.lines(text, split, "source")),
         train=(sentences, expected),
     )
-    return SplitScores(
+    return SplitScores.of(
         test_set=references.test_set,
         scores=score_by_name(LABEL_METRICS, labelled),
         confusion=labelled.confusion(),

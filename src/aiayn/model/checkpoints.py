@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +81,7 @@ def _load(path: Path) -> tuple[dict[str, Tensor], str]:
         ) from error
     except (SafetensorError, KeyError, ValueError) as error:
         what = f"damaged, or not a checkpoint of this project ({error})."
-        raise checkpoints.complaint(path, what) from error
+        raise checkpoints.file_error(path, what) from error
 
 
 def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], Weights]:
@@ -120,7 +119,7 @@ def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], Weights]:
             f"over {_listed(wanted)}. Train again: dvc repro -f train@{held[-1].run}"
         )
     mean = {name: (total / len(paths)).float() for name, total in sums.items()}
-    return mean, replace(held[-1], averaged_steps=steps)
+    return mean, held[-1].replace(averaged_steps=steps)
 
 
 def _listed(steps: Sequence[int]) -> str:

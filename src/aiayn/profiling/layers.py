@@ -8,8 +8,7 @@ from itertools import islice
 
 import torch
 
-from aiayn.config import LayerSizes as FixedSizes
-from aiayn.config import Profiling
+from aiayn.config import LayerSizes, Profiling
 from aiayn.errors import ProfileError
 from aiayn.model.device import Device
 from aiayn.profiling.chains import longest_chain
@@ -25,8 +24,8 @@ from aiayn.results.profiles import (
     Counts,
     Exponent,
     Fitted,
-    LayerSizes,
     LayersProfile,
+    Maps,
     PathPoint,
     Paths,
 )
@@ -44,12 +43,15 @@ def profile_layers(spec: Profiling) -> LayersProfile:
     sizes = _map_sizes(spec)
     return LayersProfile(
         heads=spec.heads,
-        fixed=LayerSizes(**dict(spec.fixed)),
+        fixed=spec.fixed,
         counts={name: _counts(name, kind, spec) for name, kind in LAYER_TYPES.items()},
         chains={name: _chains(kind, spec) for name, kind in LAYER_TYPES.items()},
         paths={name: _paths(name, path, spec) for name, path in PATHS.items()},
-        map_sizes={"k": sizes.k, "r": sizes.r},
-        maps={name: _maps(name, path, sizes) for name, path in PATHS.items()},
+        maps=Maps(
+            k=sizes.k,
+            r=sizes.r,
+            **{name: _maps(name, path, sizes) for name, path in PATHS.items()},
+        ),
     )
 
 
@@ -129,7 +131,7 @@ def _grid(kind: LayerType, spec: Profiling) -> Iterator[Sizes]:
     yield from dict.fromkeys(points)
 
 
-def _exponent(size: str, part: str, points: Iterable[Counted], fixed: FixedSizes) -> Fitted:
+def _exponent(size: str, part: str, points: Iterable[Counted], fixed: LayerSizes) -> Fitted:
     others = {name: value for name, value in vars(fixed).items() if name != size}
     chosen = [p for p in points if all(getattr(p, n) == value for n, value in others.items())]
     sizes, costs = ([getattr(p, name) for p in chosen] for name in (size, part))

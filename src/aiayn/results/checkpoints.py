@@ -1,27 +1,26 @@
-"""What stands beside weights, in the metadata of their file: of which model, after which steps."""
+"""The metadata in a file of weights: of which model they are, after which steps."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aiayn.errors import CheckpointError
-from aiayn.results.json_files import parse_json, plain, shaped
+from aiayn.results.json_files import parse_json, plain
+from aiayn.validation import Items, StrictModel
 
 FORMAT = 1
 AVERAGING = ("steps", "checkpoint_steps", "average")  # what decides which weights an average has
 
 
-@dataclass(frozen=True, kw_only=True)
-class Weights:
+class Weights(StrictModel):
     """A model's weights after `step` steps; `averaged_steps` are those of the checkpoints that an
     average was taken of.
 
-    `model` is a row of table 3 as it stands in the parameters; `max_length` is the length of the
-    longest training sentences, on which learned positions depend.
+    `model` is a row of table 3 as the parameters have it; `max_length` is the length of the longest
+    training sentences, on which learned positions depend.
     """
 
     run: str
@@ -29,27 +28,27 @@ class Weights:
     seed: int
     max_length: int
     step: int
-    averaged_steps: tuple[int, ...] | None = None
+    averaged_steps: Items[int] | None = None
 
 
 def content(weights: Weights) -> str:
-    """As it stands in the file."""
+    """As the file has it."""
     return json.dumps(plain(weights), sort_keys=True)
 
 
 def parse(text: str, path: Path) -> Weights:
-    """What stood in the file at `path`.
+    """The metadata of the file at `path`.
 
     Raises:
         CheckpointError: it is not the metadata of weights.
     """
-    weights = shaped(Weights, parse_json(text, path, complaint), path, complaint)
+    weights = parse_json(Weights, text, path, file_error)
     for column in AVERAGING:
         if column not in weights.model:
-            raise complaint(path, f"model.{column} is missing.")
+            raise file_error(path, f"model.{column} is missing.")
     return weights
 
 
-def complaint(path: Path, what: str) -> CheckpointError:
-    """The error of a file of weights that cannot be used."""
+def file_error(path: Path, what: str) -> CheckpointError:
+    """The error for a file of weights that cannot be used."""
     return CheckpointError(f"{path}: {what} Delete it and train again.")

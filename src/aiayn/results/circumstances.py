@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aiayn.errors import DataError
-from aiayn.files import write_atomically
 from aiayn.results.host import Host
-from aiayn.results.json_files import plain, read_json, shaped
+from aiayn.results.json_files import plain, read_json, write_json
+from aiayn.validation import StrictModel
 
 FORMAT = 1
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainCircumstances(Host):
     """Of a training. Seconds include those of earlier, interrupted starts; tokens are real target
     pieces, validation left out; times are ISO 8601, in UTC. `peak_rss_bytes` is the most memory
@@ -41,8 +39,7 @@ class TrainCircumstances(Host):
     peak_rss_bytes: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecodeCircumstances:
+class DecodeCircumstances(StrictModel):
     """Of the decoding of all of a run's splits."""
 
     sentences: int
@@ -50,8 +47,7 @@ class DecodeCircumstances:
     sentences_per_second: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class LayerTimes:
+class LayerTimes(StrictModel):
     """A layer on one sentence of n positions: best seconds and peak bytes, of the forward pass and
     of forward and backward together."""
 
@@ -62,7 +58,6 @@ class LayerTimes:
     training_bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class ProfileCircumstances(Host):
     """Of table 1's layers at width d, by layer type and length (n32...)."""
 
@@ -76,22 +71,22 @@ def write(
     path: Path, record: TrainCircumstances | DecodeCircumstances | ProfileCircumstances
 ) -> None:
     """Write a record of circumstances."""
-    write_atomically(path, json.dumps(plain(record), indent=2, sort_keys=True) + "\n")
+    write_json(path, record, indent=2, sort_keys=True)
 
 
 def read_train(path: Path) -> TrainCircumstances:
     """Those of a training. Raises DataError: the file is missing, or is something else."""
-    return shaped(TrainCircumstances, read_json(path, _complaint), path, _complaint)
+    return read_json(TrainCircumstances, path, _file_error)
 
 
 def read_decode(path: Path) -> DecodeCircumstances:
     """Those of a decoding. Raises DataError: the file is missing, or is something else."""
-    return shaped(DecodeCircumstances, read_json(path, _complaint), path, _complaint)
+    return read_json(DecodeCircumstances, path, _file_error)
 
 
 def read_profile(path: Path) -> ProfileCircumstances:
     """Those of table 1's layers. Raises DataError: the file is missing, or is something else."""
-    return shaped(ProfileCircumstances, read_json(path, _complaint), path, _complaint)
+    return read_json(ProfileCircumstances, path, _file_error)
 
 
 def facts(record: TrainCircumstances | DecodeCircumstances) -> Mapping[str, str]:
@@ -109,7 +104,7 @@ def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     return flat
 
 
-def _complaint(path: Path, what: str) -> DataError:
+def _file_error(path: Path, what: str) -> DataError:
     run, _, stage = path.stem.rpartition(".")
     target = f"{stage}@{run}" if run else path.stem
     return DataError(f"{path}: {what} Make it again: dvc repro -f {target}.")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from aiayn.errors import ScoreError
-from aiayn.files import write_atomically
-from aiayn.results.json_files import placed, plain, read_json, shaped
+from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
 from aiayn.results.scores import TestSet
+from aiayn.validation import StrictModel
 
 FORMAT = 2
 
@@ -20,13 +18,12 @@ Outcome = Literal["higher", "lower", "equal", "undecided"]
 Verdict = Literal["holds", "does not hold", "undecided", "not run at this scale"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Effect:
+class Effect(Sourced):
     """A variation's measure beside the base's, over seeds.
 
     `value` is a difference in BLEU, or a ratio of perplexities; `low` and `high` bound its 95 %
     confidence interval. `p_value` is that of the test, `corrected` the same for the number of
-    tests in the table (Holm) and of looks at them. `source` is where it stands: FILE:KEY.KEY.
+    tests in the table (Holm) and of looks at them.
     """
 
     value: float
@@ -34,16 +31,14 @@ class Effect:
     high: float
     p_value: float
     corrected: float
-    source: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measure:
+class Measure(Sourced):
     """A measure over a model's seeds: the mean, and the standard deviation of several.
 
     `effect` is None for the base, and where its seeds tell no spread. `claim` is what the paper
     says of the variation, None where it gives no direction; `outcome` is what ours says, beyond
-    the noise of the seed. `source` is where it stands: FILE:KEY.KEY.
+    the noise of the seed.
     """
 
     mean: float
@@ -51,11 +46,9 @@ class Measure:
     effect: Effect | None = None
     claim: Direction | None = None
     outcome: Outcome = "undecided"
-    source: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sentences:
+class Sentences(StrictModel):
     """BLEU less the base's, and sacreBLEU's paired bootstrap test: how likely a difference as large
     comes from the choice of sentences alone. It knows nothing of the noise of the seed."""
 
@@ -63,8 +56,7 @@ class Sentences:
     p_value: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Seed:
+class Seed(StrictModel):
     """A run of a variation; `sentences` is None for the base's."""
 
     run: str
@@ -73,8 +65,7 @@ class Seed:
     sentences: Sentences | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Variation:
+class Variation(StrictModel):
     """A model that learned the task of table 3: dev perplexity and BLEU, and its runs by seed."""
 
     perplexity: Measure
@@ -87,8 +78,7 @@ class Variation:
         return next(iter(self.seeds.values())).run
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(StrictModel):
     """A statement of the paper, tested: `effect` as in aiayn.paper.findings, over our models.
 
     It is None where a row was not run, or where the seeds, or the runs, tell no spread.
@@ -98,8 +88,7 @@ class Finding:
     effect: Effect | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ways:
+class Ways(StrictModel):
     """BLEU of dev, as one run decoded it in each of places.WAYS."""
 
     last: float
@@ -107,8 +96,7 @@ class Ways:
     greedy: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(StrictModel):
     """All variations by model, the one that they vary, `base`, among them; and what they say of
     the paper's statements (aiayn.paper.findings), by key.
 
@@ -146,8 +134,7 @@ class Comparison:
 
 def write(path: Path, comparison: Comparison) -> None:
     """Write the variations beside their base."""
-    text = json.dumps(plain(comparison), indent=2, ensure_ascii=False) + "\n"
-    write_atomically(path, text)
+    write_json(path, comparison, indent=2)
 
 
 def read(path: Path) -> Comparison:
@@ -156,11 +143,11 @@ def read(path: Path) -> Comparison:
     Raises:
         ScoreError: the file is missing, or is not a comparison.
     """
-    comparison = shaped(Comparison, read_json(path, _complaint), path, _complaint)
+    comparison = read_json(Comparison, path, _file_error)
     if comparison.base not in comparison.models:
-        raise _complaint(path, f"models.{comparison.base}, the base, is missing.")
-    return placed(comparison, f"{path.name}:")
+        raise _file_error(path, f"models.{comparison.base}, the base, is missing.")
+    return with_sources(comparison, f"{path.name}:")
 
 
-def _complaint(path: Path, what: str) -> ScoreError:
+def _file_error(path: Path, what: str) -> ScoreError:
     return ScoreError(f"{path}: {what} Make it again: dvc repro -f compare.")

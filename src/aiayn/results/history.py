@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import math
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import ValidationError
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.results.json_files import read_bytes
-from aiayn.validation import nearest
+from aiayn.validation import StrictModel, message, nearest
 
 FORMAT = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
+class Line(StrictModel):
     """A step that was recorded: how often the data has been seen, the real target pieces so far,
     the learning rate, and the label-smoothed loss since the line before, in nats a piece.
 
@@ -36,9 +34,8 @@ class Line:
     dev_perplexity: float | None = None
 
 
-COLUMNS = tuple(field.name for field in fields(Line))
-_WHOLE = frozenset({"step", "tokens"})
-_OPTIONAL = frozenset({"dev_loss", "dev_perplexity"})
+COLUMNS = tuple(Line.model_fields)
+OPTIONAL = ("dev_loss", "dev_perplexity")
 
 
 @dataclass(frozen=True)
@@ -69,16 +66,16 @@ class History:
 
     @property
     def dev_perplexity(self) -> tuple[float, ...]:
-        held = (line.dev_perplexity for line in self.lines)
-        return tuple(perplexity for perplexity in held if perplexity is not None)
+        perplexities = (line.dev_perplexity for line in self.lines)
+        return tuple(perplexity for perplexity in perplexities if perplexity is not None)
 
 
 def content(history: History) -> str:
-    """As it stands in the file."""
+    """As the file has it."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(map(astuple, history.lines))  # None becomes an empty cell
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(dict, history.lines))  # None becomes an empty cell
     return text.getvalue()
 
 
@@ -93,22 +90,21 @@ def read(path: Path) -> History:
     Raises:
         DataError: the file is missing, a column is missing or unknown, or a cell is no number.
     """
-    content = read_bytes(path, _complaint)
     try:
-        text = content.decode()
-        # the reader wants line ends as they are
-        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        text = read_bytes(path, _file_error).decode()
+        # the reader needs line ends as they are in the file
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except (ValueError, csv.Error) as error:
-        raise _complaint(path, f"not CSV ({error}).") from error
-    heads = lines[0] if lines else []
-    for head in heads:
-        if head not in COLUMNS:
-            raise _complaint(path, f"{head!r} is not a column.{nearest(head, COLUMNS)}")
+        raise _file_error(path, f"not CSV ({error}).") from error
+    head = rows[0] if rows else []
+    for column in head:
+        if column not in COLUMNS:
+            raise _file_error(path, f"{column!r} is not a column.{nearest(column, COLUMNS)}")
     for column in COLUMNS:
-        if heads.count(column) != 1:
-            raise _complaint(path, f"the column {column} is missing, or there twice.")
+        if head.count(column) != 1:
+            raise _file_error(path, f"the column {column} is missing, or there twice.")
     return History(
-        tuple(_line(heads, cells, number, path) for number, cells in enumerate(lines[1:], start=2))
+        tuple(_line(head, cells, number, path) for number, cells in enumerate(rows[1:], start=2))
     )
 
 
@@ -116,35 +112,25 @@ def last_perplexity(history: History, path: Path) -> float:
     """The dev perplexity of the last checkpoint: of the last step, where every training validates.
 
     Raises:
-        DataError: the last line of what stood at `path` has none.
+        DataError: the last line has none; `path` is that of the file.
     """
     perplexity = history.lines[-1].dev_perplexity if history.lines else None
     if perplexity is None:
-        raise _complaint(path, "the last line has no dev_perplexity.")
+        raise _file_error(path, "the last line has no dev_perplexity.")
     return perplexity
 
 
-def _line(heads: list[str], cells: list[str], number: int, path: Path) -> Line:
-    if len(cells) != len(heads):
-        raise _complaint(path, f"line {number} has {len(cells)} cells, not {len(heads)}.")
-    row: dict[str, str] = dict(zip(heads, cells, strict=True))
-    return Line(**_numbers(row, number, path))
+def _line(head: list[str], cells: list[str], number: int, path: Path) -> Line:
+    if len(cells) != len(head):
+        raise _file_error(path, f"line {number} has {len(cells)} cells, not {len(head)}.")
+    row = zip(head, cells, strict=True)
+    try:
+        return Line.model_validate_strings(
+            {column: text for column, text in row if text or column not in OPTIONAL}, strict=False
+        )
+    except ValidationError as error:
+        raise _file_error(path, f"line {number}: {message(error)}") from error
 
 
-def _numbers(row: Mapping[str, str], number: int, path: Path) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for column, text in row.items():
-        if not text and column in _OPTIONAL:
-            continue
-        try:
-            value = int(text) if column in _WHOLE else float(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise _complaint(path, f"line {number}: {column} is {text!r}, not a number.")
-        values[column] = value
-    return values
-
-
-def _complaint(path: Path, what: str) -> DataError:
+def _file_error(path: Path, what: str) -> DataError:
     return DataError(f"{path}: {what} Make it again: dvc repro -f train@{path.stem}.")

@@ -7,17 +7,16 @@ import platform
 import socket
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from aiayn.results import places
+from aiayn.validation import StrictModel
 
 VERSIONS = ("torch", "numpy", "safetensors", "sentencepiece")
 UNKNOWN_COMMIT = "unknown"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Host:
+class Host(StrictModel):
     """Host, device and versions; the commit, as `commit` tells it."""
 
     host: str

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
-from aiayn.results.json_files import plain, read_bytes, read_json, shaped
-from aiayn.validation import nearest
+from aiayn.results.json_files import read_bytes, read_json, write_json
+from aiayn.validation import Items, StrictModel, nearest
 
 FORMAT = 1
 
@@ -33,23 +30,23 @@ of cross attention have no distance."""
 KINDS = ("encoder", "decoder", "cross")
 """Self-attention in the encoder, in the decoder, and the decoder's to the encoder's output."""
 
-Matrix = Sequence[Sequence[float]]
+Matrix = Items[Items[float]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AttentionMaps:
+class AttentionMaps(StrictModel):
     """Attention weights over one sentence and its translation by a run.
 
-    `source` and `target` are pieces, the target's first being the start symbol; `maps` go by kind.
+    `source` and `target` are pieces, the target's first being the start symbol; `maps` are
+    weights by kind, layer, head, query and key.
     """
 
     run: str
     task: str
     sentence: str
     translation: str
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    maps: Mapping[str, Any]
+    source: Items[str]
+    target: Items[str]
+    maps: Mapping[str, Items[Items[Matrix]]]
 
     def queries(self, kind: str) -> Sequence[str]:
         """The pieces that attend."""
@@ -61,8 +58,7 @@ class AttentionMaps:
 
     def layers(self, kind: str) -> Sequence[Sequence[Matrix]]:
         """Weights by layer, head, query and key."""
-        layers: Sequence[Sequence[Matrix]] = self.maps[kind]
-        return layers
+        return self.maps[kind]
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
@@ -76,21 +72,21 @@ def read_table(path: Path) -> pd.DataFrame:
     Raises:
         DataError: the file is missing, a column is missing or unknown, or a line is cut short.
     """
-    content = read_bytes(path, _complaint)
+    content = read_bytes(path, _file_error)
     try:
         table = pd.read_csv(io.BytesIO(content))
     except ValueError as error:
-        raise _complaint(path, f"not CSV ({' '.join(str(error).split())}).") from error
+        raise _file_error(path, f"not CSV ({' '.join(str(error).split())}).") from error
     columns = COLUMNS[path.stem]
     for column in table:
         if column not in columns:
-            raise _complaint(path, f"{column!r} is not a column.{nearest(str(column), columns)}")
+            raise _file_error(path, f"{column!r} is not a column.{nearest(str(column), columns)}")
     for column in columns:
         if column not in table:
-            raise _complaint(path, f"the column {column} is missing.")
+            raise _file_error(path, f"the column {column} is missing.")
     empty = table.drop(columns="distance", errors="ignore").isna().any(axis=1)
     if empty.any():
-        raise _complaint(
+        raise _file_error(
             path, f"line {empty.to_list().index(True) + 2} has an empty cell, or is cut short."
         )
     return table
@@ -98,7 +94,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def write_attention(path: Path, maps: AttentionMaps) -> None:
     """Write the attention maps of a sentence."""
-    write_atomically(path, json.dumps(plain(maps), ensure_ascii=False) + "\n")
+    write_json(path, maps)
 
 
 def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
@@ -111,17 +107,17 @@ def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
         DataError: the file is missing, or is not attention maps; or weights are not as many as
             pieces.
     """
-    found = shaped(AttentionMaps, read_json(path, _complaint), path, _complaint)
+    found = read_json(AttentionMaps, path, _file_error)
     for kind in kinds:
         if kind not in found.maps:
-            raise _complaint(path, f"maps.{kind} is missing.")
+            raise _file_error(path, f"maps.{kind} is missing.")
         queries, keys = found.queries(kind), found.keys(kind)
         for layer in found.maps[kind]:
             for head in layer:
                 if len(head) != len(queries) or {len(row) for row in head} != {len(keys)}:
-                    raise _complaint(path, f"maps.{kind}: not a weight for each pair of pieces.")
+                    raise _file_error(path, f"maps.{kind}: not a weight for each pair of pieces.")
     return found
 
 
-def _complaint(path: Path, what: str) -> DataError:
+def _file_error(path: Path, what: str) -> DataError:
     return DataError(f"{path}: {what} Make it again: dvc repro -f illustrate.")

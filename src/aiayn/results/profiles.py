@@ -5,59 +5,43 @@ All of it is counted, so it is the same on every machine; times are circumstance
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from pydantic import Field
+
+from aiayn.config import LayerSizes
 from aiayn.errors import ProfileError
-from aiayn.files import write_atomically
-from aiayn.results.json_files import placed, plain, read_json, shaped
+from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
+from aiayn.validation import Items, StrictModel
 
 LAYERS_FORMAT = 1
 MODELS_FORMAT = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fitted:
-    """A fitted number with its standard error; `source` is where it stands, FILE:KEY.KEY."""
+class Fitted(Sourced):
+    """A fitted number with its standard error."""
 
     value: float
     standard_error: float
-    source: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LayerSizes:
-    """Table 1's letters: n positions, width d, kernel k, neighbourhood r."""
-
-    n: int
-    d: int
-    k: int
-    r: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counted(LayerSizes):
+class Counted(LayerSizes, Sourced):
     """Forward FLOPs of one sentence: of table 1's term alone, and of the whole layer of h heads."""
 
     h: int
     term: int
     layer: int
-    source: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Exponent:
+class Exponent(StrictModel):
     """The power of a size in the FLOPs of table 1's term, and in those of the whole layer."""
 
     term: Fitted
     layer: Fitted
 
 
-@dataclass(frozen=True, kw_only=True)
-class Counts:
+class Counts(StrictModel):
     """FLOPs of a layer type: points by their sizes (n10_d512...), exponents and the paper's."""
 
     points: Mapping[str, Counted]
@@ -65,8 +49,7 @@ class Counts:
     paper: Mapping[str, int]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chain:
+class Chain(StrictModel):
     """Longest chain of operations by length (n4...), and the line through it."""
 
     operations: Mapping[str, int]
@@ -74,15 +57,13 @@ class Chain:
     slope: Fitted
 
 
-@dataclass(frozen=True, kw_only=True)
-class PathPoint:
+class PathPoint(Sourced):
     """Layers until the last of n positions depends on the first, of kernel k or neighbourhood r."""
 
     n: int
     k: int | None = None
     r: int | None = None
     layers: int
-    source: str = field(default="", compare=False)
 
     @property
     def size(self) -> int | None:
@@ -90,8 +71,7 @@ class PathPoint:
         return self.r if self.k is None else self.k
 
 
-@dataclass(frozen=True, kw_only=True)
-class Paths:
+class Paths(StrictModel):
     """Path lengths of a kind of stack; exponents, ours and the paper's, go by what the length is a
     power of."""
 
@@ -100,58 +80,47 @@ class Paths:
     paper: Mapping[str, int]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Layers:
-    """Mappings go by layer type or kind of stack. `fixed` is what the other sizes are while one of
-    them varies."""
+class Maps(StrictModel, extra="allow"):
+    """Which outputs depend on which inputs: a key for each kind of stack, beside the kernel `k` and
+    the neighbourhood `r`, with rows of 0 and 1 by number of layers (layers1...)."""
+
+    k: int
+    r: int
+    __pydantic_extra__: dict[str, Mapping[str, Items[str]]] = Field(init=False)
+
+    @property
+    def stacks(self) -> Mapping[str, Mapping[str, Items[str]]]:
+        """By kind of stack and number of layers."""
+        return self.__pydantic_extra__
+
+
+class LayersProfile(StrictModel):
+    """Table 1, measured. Mappings go by layer type or kind of stack. `fixed` is what the other
+    sizes are while one of them varies."""
 
     heads: int
     fixed: LayerSizes
     counts: Mapping[str, Counts]
     chains: Mapping[str, Chain]
     paths: Mapping[str, Paths]
+    maps: Maps
 
 
-@dataclass(frozen=True, kw_only=True)
-class _LayersFile(_Layers):
-    """As it lies: the sizes of the maps stand among them."""
-
-    maps: Mapping[str, Any]
-
-
-_MAP_SIZES = ("k", "r")
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayersProfile(_Layers):
-    """Table 1, measured.
-
-    `maps` tell by kind of stack and number of layers (layers1...) which outputs depend on which
-    inputs, a row of 0 and 1 each; `map_sizes` are the kernel k and the neighbourhood r there.
-    """
-
-    map_sizes: Mapping[str, int]
-    maps: Mapping[str, Mapping[str, tuple[str, ...]]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sides:
+class Sides(StrictModel):
     """FLOPs of a source and of a target piece."""
 
     source: int
     target: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairFlops:
+class PairFlops(StrictModel):
     """FLOPs of a sentence pair: forward, and forward and backward."""
 
     forward: int
     training: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelCost:
+class ModelCost(Sourced):
     """Parameters, FLOPs a piece and FLOPs a pair of a model over `vocabulary` pieces."""
 
     vocabulary: int
@@ -159,11 +128,9 @@ class ModelCost:
     forward_flops: Sides
     training_flops: Sides
     pair_flops: PairFlops
-    source: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelsProfile:
+class ModelsProfile(StrictModel):
     """`models` by name and task, `paper` by row of table 3; in sentences of so many pieces."""
 
     sentence_pieces: int
@@ -173,9 +140,7 @@ class ModelsProfile:
 
 def write_layers(path: Path, profile: LayersProfile) -> None:
     """Write the profile of table 1's layers."""
-    data = plain(profile)
-    data["maps"] = data.pop("map_sizes") | data["maps"]
-    _write(path, data)
+    write_json(path, profile, indent=1)
 
 
 def read_layers(path: Path) -> LayersProfile:
@@ -184,30 +149,12 @@ def read_layers(path: Path) -> LayersProfile:
     Raises:
         ProfileError: the file is missing, or is not a profile of layers.
     """
-    file = shaped(_LayersFile, read_json(path, _complaint), path, _complaint)
-    for size in _MAP_SIZES:
-        if size not in file.maps:
-            raise _complaint(path, f"maps.{size} is missing.")
-    stacks = {name: maps for name, maps in file.maps.items() if name not in _MAP_SIZES}
-    of_stacks: Any = Mapping[str, Mapping[str, tuple[str, ...]]]
-    profile = LayersProfile(
-        heads=file.heads,
-        fixed=file.fixed,
-        counts=file.counts,
-        chains=file.chains,
-        paths=file.paths,
-        map_sizes={
-            size: shaped(int, file.maps[size], path, _complaint, f"maps.{size}")
-            for size in _MAP_SIZES
-        },
-        maps=shaped(of_stacks, stacks, path, _complaint, "maps"),
-    )
-    return placed(profile, f"{path.name}:")
+    return with_sources(read_json(LayersProfile, path, _file_error), f"{path.name}:")
 
 
 def write_models(path: Path, profile: ModelsProfile) -> None:
     """Write the profile of models."""
-    _write(path, plain(profile))
+    write_json(path, profile, indent=1)
 
 
 def read_models(path: Path) -> ModelsProfile:
@@ -216,13 +163,8 @@ def read_models(path: Path) -> ModelsProfile:
     Raises:
         ProfileError: the file is missing, or is not a profile of models.
     """
-    data = read_json(path, _complaint)
-    return placed(shaped(ModelsProfile, data, path, _complaint), f"{path.name}:")
+    return with_sources(read_json(ModelsProfile, path, _file_error), f"{path.name}:")
 
 
-def _write(path: Path, data: Any) -> None:
-    write_atomically(path, json.dumps(data, indent=1) + "\n")
-
-
-def _complaint(path: Path, what: str) -> ProfileError:
+def _file_error(path: Path, what: str) -> ProfileError:
     return ProfileError(f"{path}: {what} Make it again: dvc repro -f profile_{path.stem}.")

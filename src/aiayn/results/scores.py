@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from operator import not_
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from aiayn.errors import ScoreError
-from aiayn.files import write_atomically
 from aiayn.results import places
-from aiayn.results.json_files import placed, plain, read_json, shaped
+from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
 from aiayn.results.text import Part, Split
+from aiayn.validation import StrictModel
 
 FORMAT = 2
 DECIMALS = 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class TestSet:
+class TestSet(StrictModel):
     """Which sentences were scored, as the text's manifest describes them."""
 
     __test__ = False  # pytest collects by name
@@ -34,62 +34,72 @@ class TestSet:
         return cls(corpora=split.corpora, pairs=split.pairs, sha256=split.sha256)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Score:
+class Score(Sourced):
     """A corpus score in percent: 0 to 100, unless its metric is an error rate (TER).
 
-    `low` and `high` bound a 95% confidence interval where one was estimated. `signature` tells
+    `low` and `high` bound a 95% confidence interval where one was estimated. `signature` names
     everything that must be equal before two scores may be compared, as `key:value|key:value`.
-    `source` is where it stands: FILE:SPLIT.NAME.
     """
 
     value: float
     signature: str
     low: float | None = None
     high: float | None = None
-    source: str = field(default="", compare=False)
 
     def rounded(self) -> Score:
         """As a file has it."""
-        return replace(
-            self,
+        return self.replace(
             value=round(self.value, DECIMALS),
             low=None if self.low is None else round(self.low, DECIMALS),
             high=None if self.high is None else round(self.high, DECIMALS),
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class LengthClass:
-    """The sentences of like length in a test set: how many, and the F1 over them in percent."""
+class LengthClass(StrictModel):
+    """The sentences of similar length in a test set: how many, and the F1 over them in percent."""
 
     sentences: int
     f1: float
 
     def rounded(self) -> LengthClass:
         """As a file has it."""
-        return replace(self, f1=round(self.f1, DECIMALS))
+        return self.replace(f1=round(self.f1, DECIMALS))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SplitScores:
-    """Scores by name on one set of sentences.
+class SplitScores(StrictModel, extra="allow", validate_by_name=True):
+    """The scores on one set of sentences: those of each metric are keys of their own in the file,
+    beside these.
 
     Of trees also `counts` (sentences scored, outputs repaired into a tree, sentences skipped
     because the treebank has no word in them) and `lengths`: F1 by class of sentence length. Of
-    labels also `confusion`: by wanted label, how often each label was given.
+    labels also `confusion`: by reference label, how often each label was predicted.
     """
 
-    test_set: TestSet
-    scores: Mapping[str, Score]
-    counts: Mapping[str, int] = field(default_factory=dict)
-    lengths: Mapping[str, LengthClass] = field(default_factory=dict)
-    confusion: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    test_set: TestSet = Field(alias="set")
+    counts: Mapping[str, int] = Field(default={}, exclude_if=not_)
+    lengths: Mapping[str, LengthClass] = Field(default={}, exclude_if=not_)
+    confusion: Mapping[str, Mapping[str, int]] = Field(default={}, exclude_if=not_)
+    __pydantic_extra__: dict[str, Score] = Field(init=False)
+
+    @classmethod
+    def of(cls, test_set: TestSet, scores: Mapping[str, Score], **others: Any) -> SplitScores:
+        """The scores on a test set by metric, and `others` of the fields."""
+        return cls.model_validate({"set": test_set, **others, **scores})
+
+    @property
+    def scores(self) -> Mapping[str, Score]:
+        """By metric."""
+        return self.__pydantic_extra__
+
+    def rounded(self) -> SplitScores:
+        """As a file has them."""
+        scores = {name: score.rounded() for name, score in self.scores.items()}
+        lengths = {name: group.rounded() for name, group in self.lengths.items()}
+        return self.replace(lengths=lengths, **scores)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunScores:
-    """All that was scored of a run, by split."""
+class RunScores(StrictModel):
+    """All scores of a run, by split."""
 
     run: str
     task: str
@@ -99,8 +109,8 @@ class RunScores:
 
 def write(path: Path, scores: RunScores) -> None:
     """Write a run's scores."""
-    splits = {name: _plain(split) for name, split in scores.splits.items()}
-    _write(path, {"run": scores.run, "task": scores.task, "model": scores.model, "splits": splits})
+    splits = {name: split.rounded() for name, split in scores.splits.items()}
+    write_json(path, scores.replace(splits=splits), indent=2, sort_keys=True)
 
 
 def write_metrics(path: Path, scores: RunScores, headline: str, perplexity: float) -> None:
@@ -112,7 +122,7 @@ def write_metrics(path: Path, scores: RunScores, headline: str, perplexity: floa
         if name in scores.splits
     }
     splits.setdefault(places.DEV, {})["perplexity"] = round(perplexity, DECIMALS)
-    _write(path, splits)
+    write_json(path, splits, indent=2, sort_keys=True)
 
 
 def read(path: Path) -> RunScores:
@@ -121,67 +131,12 @@ def read(path: Path) -> RunScores:
     Raises:
         ScoreError: the file is missing, or is not a file of scores.
     """
-    file = shaped(_File, read_json(path, _complaint), path, _complaint)
-    splits = {name: _split(entry, f"splits.{name}", path) for name, entry in file.splits.items()}
-    return RunScores(
-        run=file.run,
-        task=file.task,
-        model=file.model,
-        splits={
-            name: replace(split, scores=placed(split.scores, f"{path.name}:{name}"))
-            for name, split in splits.items()
-        },
-    )
+    scores = read_json(RunScores, path, _file_error)
+    splits = {
+        name: with_sources(split, f"{path.name}:{name}") for name, split in scores.splits.items()
+    }
+    return scores.replace(splits=splits)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _File:
-    """A file of scores as it lies: a split's scores stand beside what is told of its sentences."""
-
-    run: str
-    task: str
-    model: str
-    splits: Mapping[str, Mapping[str, Any]]
-
-
-_SET, _COUNTS, _LENGTHS, _CONFUSION = "set", "counts", "lengths", "confusion"
-
-
-def _plain(split: SplitScores) -> dict[str, Any]:
-    """As it stands in the file; no empty mapping."""
-    lengths = {name: group.rounded() for name, group in split.lengths.items()}
-    others = {
-        _SET: split.test_set, _COUNTS: split.counts, _LENGTHS: lengths, _CONFUSION: split.confusion,
-    }  # fmt: skip
-    scores = {name: plain(score.rounded()) for name, score in split.scores.items()}
-    return {key: plain(value) for key, value in others.items() if value} | scores
-
-
-def _split(entry: Mapping[str, Any], key: str, path: Path) -> SplitScores:
-    """The undoing of `_plain`."""
-    if _SET not in entry:
-        raise _complaint(path, f"{key}.{_SET} is missing.")
-
-    def part(kind: Any, name: str) -> Any:
-        return shaped(kind, entry.get(name, {}), path, _complaint, f"{key}.{name}")
-
-    return SplitScores(
-        test_set=part(TestSet, _SET),
-        scores={
-            name: part(Score, name)
-            for name in entry
-            if name not in (_SET, _COUNTS, _LENGTHS, _CONFUSION)
-        },
-        counts=part(Mapping[str, int], _COUNTS),
-        lengths=part(Mapping[str, LengthClass], _LENGTHS),
-        confusion=part(Mapping[str, Mapping[str, int]], _CONFUSION),
-    )
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    write_atomically(path, text)
-
-
-def _complaint(path: Path, what: str) -> ScoreError:
+def _file_error(path: Path, what: str) -> ScoreError:
     return ScoreError(f"{path}: {what} Make it again: dvc repro -f score@{path.stem}.")

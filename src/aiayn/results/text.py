@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.results import places
-from aiayn.results.json_files import parse_json, plain, read_bytes, shaped
+from aiayn.results.json_files import json_text, read_bytes, read_json
+from aiayn.validation import StrictModel
 
 FORMAT = 1
 
 RAW = "raw"  # the form of text that is as its corpora have it
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
+class Part(StrictModel):
     """What a corpus gave to a split, in pairs. Of training text, on which alone cleaning works,
     also how many of them were kept, and how many each rule dropped."""
 
@@ -29,8 +27,7 @@ class Part:
     dropped: Mapping[str, int] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
+class Split(StrictModel):
     """A set of sentence pairs; `words` and `sha256` go by side.
 
     `overlap` counts, by side and in pairs, the lines of a dev or test set that also occur in the
@@ -44,8 +41,7 @@ class Split:
     overlap: Mapping[str, int] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
+class Manifest(StrictModel):
     """What went into a task's text and what not.
 
     `languages` goes by side; `form` is RAW or what the parameters call the text's form;
@@ -63,7 +59,7 @@ class Manifest:
     @property
     def content(self) -> str:
         """What the file holds."""
-        return json.dumps(plain(self), ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+        return json_text(self, indent=2, sort_keys=True)
 
     @property
     def sha256(self) -> str:
@@ -82,8 +78,7 @@ def read_manifest(path: Path) -> Manifest:
     Raises:
         DataError: the file is missing, or is not a manifest of text.
     """
-    data = parse_json(read_bytes(path, _complaint), path, _complaint)
-    return shaped(Manifest, data, path, _complaint)
+    return read_json(Manifest, path, _file_error)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -120,7 +115,7 @@ def read_parallel(*paths: Path) -> list[tuple[str, ...]]:
 
 def read_content(path: Path) -> bytes:
     """A text as it lies there. Raises DataError: the file is missing."""
-    return read_bytes(path, _complaint)
+    return read_bytes(path, _file_error)
 
 
 def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:
@@ -129,13 +124,13 @@ def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise _complaint(path, f"line {line} is not UTF-8.") from error
+        raise _file_error(path, f"line {line} is not UTF-8.") from error
     if not text:
-        raise _complaint(path, "the file is empty.")
+        raise _file_error(path, "the file is empty.")
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-def _complaint(path: Path, what: str) -> DataError:
+def _file_error(path: Path, what: str) -> DataError:
     """Text lies in a folder of its task, hypotheses in one of their run."""
     decoded = path == places.hypotheses(path.parent, path.stem)
     stage = "decode" if decoded else "download"

@@ -1,21 +1,18 @@
-"""The manifest of a task's text as piece ids; the arrays are NumPy's (tokens/arrays.py)."""
+"""The manifest of a task's text as piece ids; the arrays are NumPy's (data/tokens/arrays.py)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from aiayn.errors import DataError
-from aiayn.files import write_atomically
-from aiayn.results.json_files import plain, read_json, shaped
+from aiayn.results.json_files import read_json, write_json
+from aiayn.validation import StrictModel
 
 FORMAT = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class EncodedSide:
+class EncodedSide(StrictModel):
     """A language of a split. `tokens` counts pieces with the END of every sentence, `longest` those
     of the longest sentence; `sha256` goes by name of the array's file."""
 
@@ -25,8 +22,7 @@ class EncodedSide:
     sha256: Mapping[str, str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class TokenManifest:
+class TokenManifest(StrictModel):
     """`vocabulary` is the number of pieces, above every id; `splits` go by name and side."""
 
     vocabulary: int
@@ -35,7 +31,7 @@ class TokenManifest:
 
 def write(path: Path, manifest: TokenManifest) -> None:
     """Write the manifest of a folder of tokens."""
-    write_atomically(path, json.dumps(plain(manifest), indent=2, sort_keys=True) + "\n")
+    write_json(path, manifest, indent=2, sort_keys=True)
 
 
 def read(path: Path) -> TokenManifest:
@@ -44,8 +40,8 @@ def read(path: Path) -> TokenManifest:
     Raises:
         DataError: the file is missing, or is not a manifest of tokens.
     """
-    return shaped(TokenManifest, read_json(path, _complaint), path, _complaint)
+    return read_json(TokenManifest, path, _file_error)
 
 
-def _complaint(path: Path, what: str) -> DataError:
+def _file_error(path: Path, what: str) -> DataError:
     return DataError(f"{path}: {what} Make it again: dvc repro -f encode@{path.parent.name}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,7 +60,7 @@ def test_what_each_says_of_the_statements(reproduction: Path, tmp_path: Path) ->
     findings = {
         "one_head": not_run,
         "many_heads": Finding(verdict="holds", effect=lower),
-        "smoothing_perplexity": Finding(verdict="does not hold", effect=replace(lower, value=0.9)),
+        "smoothing_perplexity": Finding(verdict="does not hold", effect=lower.replace(value=0.9)),
         "search": Finding(verdict="undecided"),
     }
     compare(tmp_path / "compared", findings)

@@ -19,6 +19,7 @@ from aiayn.report.sections.beyond_paper import section
 from aiayn.report.sections.learning_curves import training_curves
 from aiayn.results.history import History, Line
 from aiayn.results.scores import Score, SplitScores, TestSet
+from aiayn.results.text import Part
 
 ROOT = Path(__file__).parents[3]
 SENTENCES = ["fine", "dull", "odd", "so-so"]
@@ -50,8 +51,8 @@ def scored(accuracy: float, fold: int) -> dict[str, SplitScores]:
         "calibration_error": 5.0,
     }  # fmt: skip
     return {
-        "test": SplitScores(
-            test_set=TestSet(corpora={f"polarity-fold-{fold}": {}}, pairs=4, sha256={}),  # type: ignore[dict-item]
+        "test": SplitScores.of(
+            test_set=TestSet(corpora={f"polarity-fold-{fold}": Part(pairs=4)}, pairs=4, sha256={}),
             scores={name: Score(value=value, signature="x") for name, value in values.items()},
             confusion={
                 "negative": {"negative": 1, "positive": 1},

@@ -15,6 +15,7 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.page.contents import files
 from aiayn.report.sections.beyond_paper import section
 from aiayn.results.scores import Score, SplitScores, TestSet
+from aiayn.results.text import Part
 
 ROOT = Path(__file__).parents[3]
 DRAWN = {"split": "test", "symbols": 9, "number": 1, "seed": 1}
@@ -35,11 +36,11 @@ def config(toy: dict[str, Any], load: Callable[[dict[str, Any]], Config]) -> Con
 
 
 def copied(value: float, split: str) -> SplitScores:
-    held = TestSet(corpora={f"sequences-{split}": {}}, pairs=len(TEXT[split]), sha256={})  # type: ignore[dict-item]
+    held = TestSet(corpora={f"sequences-{split}": Part(pairs=1)}, pairs=len(TEXT[split]), sha256={})
     score = Score(
         value=value, low=value - 1, high=value + 1, signature="x", source=f"f:{split}.accuracy"
     )
-    return SplitScores(test_set=held, scores={"accuracy": score})
+    return SplitScores.of(test_set=held, scores={"accuracy": score})
 
 
 def lay(root: Path, outputs: dict[str, list[str]]) -> None:

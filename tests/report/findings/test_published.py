@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,7 +29,7 @@ def evidence(
     return SimpleNamespace(
         config=SimpleNamespace(tasks=tasks, runs=runs, task=tasks.get, run=runs.get),
         scores={
-            "en-de.tiny": {"test": SplitScores(test_set=test_set, scores={score: held})},
+            "en-de.tiny": {"test": SplitScores.of(test_set=test_set, scores={score: held})},
             "en-de.big": None,
             "en-de.tiny-s2": None,
             "en-de.tiny-again": None,
@@ -55,8 +54,10 @@ def test_a_run_stands_beside_the_figure_of_its_sentences() -> None:
 def test_several_seeds_of_a_model_have_their_mean_below_them() -> None:
     held = evidence()
     first = held.scores["en-de.tiny"]["test"]
-    second = replace(first.scores["lowercased_bleu"], value=42.5)
-    held.scores["en-de.tiny-s2"] = {"test": replace(first, scores={"lowercased_bleu": second})}
+    second = first.scores["lowercased_bleu"].replace(value=42.5)
+    held.scores["en-de.tiny-s2"] = {
+        "test": SplitScores.of(first.test_set, {"lowercased_bleu": second})
+    }
     assert [line[1:] for line in lines(held)] == [
         ["40.50 39.00 to 42.00", "−0.52", "en-de.tiny"],
         ["42.50 39.00 to 42.00", "+1.48", "en-de.tiny-s2"],

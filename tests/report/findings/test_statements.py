@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -46,20 +45,20 @@ def test_every_statement_has_its_line(held: Any) -> None:
 
 def test_what_does_not_hold_is_said_as_plainly(held: Any) -> None:
     for verdict in ("holds", "does not hold"):
-        finding = replace(held.findings["one_head"], verdict=verdict)
-        rows = made(replace(held, findings={"one_head": finding}))
+        finding = held.findings["one_head"].replace(verdict=verdict)
+        rows = made(held.replace(findings={"one_head": finding}))
         assert rows[STATEMENTS["one_head"].text][-1] == verdict
 
 
 def test_without_a_spread_it_says_why(held: Any) -> None:
     finding = comparison.Finding(verdict="undecided")
-    alone = replace(held, base="A_h1", findings={"one_head": finding})
+    alone = held.replace(base="A_h1", findings={"one_head": finding})
     assert made(alone)[STATEMENTS["one_head"].text] == ["– one seed of the base", "", "undecided"]
 
 
 def test_where_none_was_run_one_line_says_so(held: Any) -> None:
     none = {key: comparison.Finding(verdict="not run at this scale") for key in held.findings}
-    for variations in (None, replace(held, findings=none)):
+    for variations in (None, held.replace(findings=none)):
         assert made(variations) == {"All 14 claims": ["–", "", "not run at this scale"]}
         records = section(evidence(variations)).records
         assert list(records["finding"]) == list(STATEMENTS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -96,7 +95,7 @@ def test_every_parameter_of_the_recipe_counts(
 def test_text_in_another_form_is_a_departure(
     load: Load, wmt14: dict[str, Any], manifests: Manifests
 ) -> None:
-    lowered = replace(manifests["en-de"], form="lowercased_tokens")
+    lowered = manifests["en-de"].replace(form="lowercased_tokens")
     (said,) = recipe_departures(RECIPE, load(wmt14), RUN, lowered)
     assert said == "its text is in the form lowercased_tokens, not as the corpora have it"
 
@@ -161,8 +160,8 @@ class TestTrainingText:
         manifest = manifests["en-de"]
         train = manifest.splits["train"]
         corpora = dict(train.corpora) | {"europarl-v7-de-en": Part(pairs=900, kept=900, dropped={})}
-        splits = dict(manifest.splits) | {"train": replace(train, corpora=corpora, pairs=2_600_000)}
-        said = list(recipe_departures(RECIPE, parameters, RUN, replace(manifest, splits=splits)))
+        splits = dict(manifest.splits) | {"train": train.replace(corpora=corpora, pairs=2_600_000)}
+        said = list(recipe_departures(RECIPE, parameters, RUN, manifest.replace(splits=splits)))
         assert said == [
             "no training corpus has the 1,920,209 pairs of Europarl v7",
             "also trained on europarl-v7-de-en (900 pairs)",
@@ -175,8 +174,8 @@ class TestTrainingText:
         manifest = manifests["en-de"]
         train = manifest.splits["train"]
         corpora = {f"corpus-{n}": part for n, part in enumerate(train.corpora.values())}
-        splits = dict(manifest.splits) | {"train": replace(train, corpora=corpora)}
-        renamed = replace(manifest, splits=splits)
+        splits = dict(manifest.splits) | {"train": train.replace(corpora=corpora)}
+        renamed = manifest.replace(splits=splits)
         assert not list(recipe_departures(RECIPE, parameters, RUN, renamed))
 
     def test_a_count_without_empty_lines_is_no_departure(
@@ -186,11 +185,11 @@ class TestTrainingText:
         manifest = manifests["en-de"]
         train = manifest.splits["train"]
         corpora = {
-            name: replace(part, pairs=round(part.pairs * 4_508_785 / 4_520_620))
+            name: part.replace(pairs=round(part.pairs * 4_508_785 / 4_520_620))
             for name, part in train.corpora.items()
         }
-        splits = dict(manifest.splits) | {"train": replace(train, corpora=corpora)}
-        counted = replace(manifest, splits=splits)
+        splits = dict(manifest.splits) | {"train": train.replace(corpora=corpora)}
+        counted = manifest.replace(splits=splits)
         assert not list(recipe_departures(RECIPE, parameters, RUN, counted))
 
     @pytest.mark.parametrize(
@@ -206,7 +205,7 @@ class TestTrainingText:
         manifest = manifests["en-de"]
         other = {**manifest.downloads[download], "checksum": "sha256:" + "0" * 64}
         downloads = dict(manifest.downloads) | {download: other}
-        held = replace(manifest, downloads=downloads)
+        held = manifest.replace(downloads=downloads)
         assert list(recipe_departures(RECIPE, parameters, RUN, held)) == [said]
 
     def test_text_without_a_manifest_is_unknown(self, parameters: Config) -> None:

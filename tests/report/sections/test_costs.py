@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,12 +103,12 @@ def test_records_are_ours_and_the_papers(
 
 
 def test_estimates_need_a_gpu_of_the_footnote(trained: TrainCircumstances) -> None:
-    hour = replace(trained, seconds=3600, processes=8)
+    hour = trained.replace(seconds=3600, processes=8)
     table = estimates(
         PAPER,
         {
-            "a": replace(hour, device="cuda: Tesla P100-PCIE-16GB"),
-            "b": replace(hour, device="cuda: NVIDIA H200"),
+            "a": hour.replace(device="cuda: Tesla P100-PCIE-16GB"),
+            "b": hour.replace(device="cuda: NVIDIA H200"),
             "c": None,
         },
     )

@@ -48,7 +48,7 @@ def test_each_departure_is_a_row(
 def test_other_sentences_have_no_cost(evidence: Make, load: Load, toy: dict[str, Any]) -> None:
     test_set = TestSet(corpora={"toy-test": Part(pairs=9)}, pairs=9, sha256={})
     scores = {"bleu": Score(value=20.0, signature="s")}
-    splits = {"test": SplitScores(test_set=test_set, scores=scores)}
+    splits = {"test": SplitScores.of(test_set=test_set, scores=scores)}
     lines = found("en-de.base", evidence(config=load(toy), scores={"en-de.base": splits}))
     assert lines["scored on toy-test, not on newstest2014-de-en"] == (SENTENCES, NOT_MEASURED)
 

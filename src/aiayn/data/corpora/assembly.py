@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -150,7 +150,7 @@ class _HeldOut:
             "target": sum(target in self._met["target"] for _, target in self._pairs),
             "pairs": sum(pair in self._met["pairs"] for pair in self._pairs),
         }
-        return replace(self._written, overlap=overlap)
+        return self._written.replace(overlap=overlap)
 
 
 def _write_held_out(
@@ -176,7 +176,7 @@ def _write_held_out(
         trees = places.lines(folder, split, places.TREES)
         write_lines(trees, map(str, corpus.trees()))
         digest = hashlib.sha256(trees.read_bytes()).hexdigest()
-        written = replace(written, sha256={**written.sha256, places.TREES: digest})
+        written = written.replace(sha256={**written.sha256, places.TREES: digest})
     return _HeldOut(written, pairs)
 
 

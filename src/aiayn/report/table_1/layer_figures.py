@@ -67,8 +67,8 @@ def _path_lengths(profile: LayersProfile) -> Figure:
         name="table_1_path_length",
         title="Path length against n",
         caption="Layers (of the recurrence: time steps) until the last of n positions depends "
-        f"on the first, by the layers' Jacobians; kernel k = {profile.map_sizes['k']}, "
-        f"neighborhood r = {profile.map_sizes['r']}.",
+        f"on the first, by the layers' Jacobians; kernel k = {profile.maps.k}, "
+        f"neighborhood r = {profile.maps.r}.",
         svg=_log_log(data[smallest], "n", "layers", "layers"),
         data=data,
     )
@@ -109,14 +109,14 @@ def _dependences(profile: LayersProfile) -> Figure:
     """A row of maps for each layer type, a column for each number of layers."""
     data = pd.DataFrame(
         {"layer": layer, "layers": int(depth.removeprefix("layers")), "output": i, "inputs": line}
-        for layer, maps in profile.maps.items()
+        for layer, maps in profile.maps.stacks.items()
         for depth, lines in sorted(maps.items(), key=lambda item: int(item[0][len("layers") :]))
         for i, line in enumerate(lines, start=1)
     )
     depths = sorted(set(data["layers"]))
-    with drawing(6.4, 1.75 * len(profile.maps)) as drawn:
+    with drawing(6.4, 1.75 * len(profile.maps.stacks)) as drawn:
         grid = drawn.figure.subplots(
-            len(profile.maps), len(depths), sharex=True, sharey=True, squeeze=False
+            len(profile.maps.stacks), len(depths), sharex=True, sharey=True, squeeze=False
         )
         panels = zip(grid.flat, data.groupby(["layer", "layers"], sort=False), strict=True)
         for axes, ((layer, depth), rows) in panels:
@@ -129,7 +129,7 @@ def _dependences(profile: LayersProfile) -> Figure:
         title="Receptive field",
         caption="Dark: the output position depends on the input position after that many stacked "
         "layers, of the recurrence after that many time steps. From the layers' Jacobians; kernel "
-        f"k = {profile.map_sizes['k']}, neighborhood r = {profile.map_sizes['r']}.",
+        f"k = {profile.maps.k}, neighborhood r = {profile.maps.r}.",
         svg=drawn.svg,
         data=data,
     )
