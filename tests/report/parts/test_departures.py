@@ -97,7 +97,7 @@ def test_text_in_another_form_is_a_departure(
 ) -> None:
     lowered = manifests["en-de"].replace(form="lowercased_tokens")
     (said,) = recipe_departures(RECIPE, load(wmt14), RUN, lowered)
-    assert said == "its text is in the form lowercased_tokens, not as the corpora have it"
+    assert said == "its text has the form lowercased_tokens, not that of the corpora"
 
 
 def test_no_requirement_is_left_untested() -> None:
