@@ -24,16 +24,16 @@ HEADINGS = ("Reproduction", "Scale", "Machine", "torch", "Commit", "Runs", "Test
 SHOWN = 8  # results of a reproduction
 NOTE = (
     "A folder has params.yaml, dvc.lock and all records of a reproduction, weights aside: aiayn "
-    "verify FOLDER holds another project against it. Test sets: each run's first score on its "
+    "verify FOLDER compares another project with it. Test sets: each run's first score on its "
     "first test set, with its 95% interval over sentences; the folder's README.md has all. "
     "Findings: the paper's statements, tested. Rendered by make reproductions."
 )
 STATEMENTS_NOTE = (
-    "The effect on dev, a difference of BLEU or a ratio of perplexities, and whether the statement "
-    "holds there. Each reproduction corrects its p-values for its own tests and looks alone; "
-    "models, texts and numbers of seeds are each one's own, so effects do not compare across "
-    "columns. Empty: it lacks a model that the statement compares. No effect: too few runs to "
-    "test. No column: nothing to test."
+    "The effect on dev, a difference of BLEU or a ratio of perplexities, and whether the claim "
+    "holds there. Each reproduction corrects its p-values for its own tests and interim looks "
+    "only; models, texts and numbers of seeds differ, so effects do not compare across columns. "
+    "Empty: a model that the claim compares is missing. No effect: too few runs to test. No "
+    "column: nothing to test."
 )
 
 
@@ -64,8 +64,8 @@ def statements(folder: Path) -> Table:
             texts = [effect_text(statement, effect.value)] if effect else []
             cells.append(", ".join([*texts, finding.verdict]) if finding else "")
         rows.append(row(*cells))
-    title = "What each says of the paper's statements"
-    return make_table(title, text("Statement", "Claimed", *tested), rows, (STATEMENTS_NOTE,))
+    title = "Which of the paper's claims hold for small models"
+    return make_table(title, text("Claim", "Paper", *tested), rows, (STATEMENTS_NOTE,))
 
 
 def _folders(folder: Path) -> list[Path]:
