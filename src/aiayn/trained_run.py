@@ -92,7 +92,7 @@ class TrainedRun:
 
     def classify(self, sentences: Sequence[str]) -> list[dict[str, float]]:
         """The probability of each label, in the labels' order."""
-        from aiayn.decoding.labels import probabilities
+        from aiayn.decoding.classify import probabilities
 
         self.require("classify")
         sentences = self._prepared(sentences)
@@ -155,7 +155,7 @@ class TrainedRun:
 
     @cached_property
     def _labels(self) -> tuple[str, ...]:
-        from aiayn.data.tokens.labels import in_order
+        from aiayn.data.tokens.label_pieces import in_order
 
         return tuple(in_order(self._task.text.labels or ()))
 
