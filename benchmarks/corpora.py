@@ -27,8 +27,8 @@ from aiayn.config import Bpe, Catalogue, Cleaning, Corpus, Download, Side, Text,
 from aiayn.data.bpe.encoding import encode_task
 from aiayn.data.bpe.vocabulary import train_bpe
 from aiayn.data.corpora.assembly import assemble
-from aiayn.results import places
-from aiayn.results.places import SIDES
+from aiayn.results import paths
+from aiayn.results.paths import SIDES
 from aiayn.training.batching import BatchPlan
 
 MEAN_WORDS, SPREAD, MOST_WORDS = 26, 0.6, 150
@@ -114,13 +114,13 @@ def clean(folder: Path, task: str, pairs: int) -> None:
 
 def bpe(folder: Path, task: str, pairs: int) -> None:
     """The train_bpe stage."""
-    files = [places.lines(folder / "text", "train", side) for side in SIDES]
+    files = [paths.lines(folder / "text", "train", side) for side in SIDES]
     train_bpe(files, folder / "bpe", Bpe(**parameters(task)["bpe"]))
 
 
 def encode(folder: Path, task: str, pairs: int) -> None:
     """The encode stage."""
-    encode_task(folder / "text", places.bpe_model(folder / "bpe"), folder / "tokens")
+    encode_task(folder / "text", paths.bpe_model(folder / "bpe"), folder / "tokens")
 
 
 def plan(folder: Path, task: str, pairs: int) -> None:

@@ -37,7 +37,7 @@ from aiayn.errors import one_line_errors
 from aiayn.model.checkpoints import load_weights
 from aiayn.model.device import Device, open_device
 from aiayn.model.transformer import Transformer
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.text import read_lines
 
 PLAIN_BATCH = 64  # sentences
@@ -112,10 +112,10 @@ def decoder(who: str, work: Work) -> Iterator[Callable[[], Outputs]]:
     if who.startswith(OURS):
         device = open_device("cpu", "float32", d_model=row.d_model * work.widen, threads=threads)
     torch.set_num_threads(threads)
-    bpe = Bpe(places.bpe_model(places.vocabulary(task)))
-    weights = places.averaged(places.model(work.run))
+    bpe = Bpe(paths.bpe_model(paths.vocabulary(task)))
+    weights = paths.averaged(paths.model(work.run))
     model, row = widened(load_model(weights, row, bpe.size, device), row, work.widen)
-    lines = read_lines(places.lines(places.text(task), places.TEST, "source"))[: work.sentences]
+    lines = read_lines(paths.lines(paths.text(task), paths.TEST, "source"))[: work.sentences]
     sources = [[*pieces, END] for pieces in bpe.encode(lines)]
     if who == "plain":
         yield lambda: plain_search(model, sources, decoding)
@@ -164,7 +164,7 @@ def main() -> None:
     given = vars(parser.parse_args())
     rounds = given.pop("rounds")
     work = Work(**given)
-    load_weights(places.averaged(places.model(work.run)))  # or one line says how to get them
+    load_weights(paths.averaged(paths.model(work.run)))  # or one line says how to get them
     row, threads = params.model_of(work.run), work.threads
     contenders = ["plain", OURS, f"{OURS}, stop: beam"]
     if importlib.util.find_spec("ctranslate2") and row.d_k == row.d_v == row.d_model // row.h:

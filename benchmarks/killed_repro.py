@@ -23,9 +23,9 @@ from pathlib import Path
 
 from benchmarks.project_copy import copy_project
 
-from aiayn.results import places
-from aiayn.results.circumstances import TrainCircumstances, read_train
+from aiayn.results import paths
 from aiayn.results.lock import Lock
+from aiayn.results.metadata import TrainingMetadata, read_train
 
 RUN, TASK, STEPS = "en-de.brief", "en-de", 30
 STAGE = f"train@{RUN}"
@@ -35,7 +35,7 @@ SMALL = (
     "models.brief.checkpoint_steps=10",
     "catalogue.corpora.demo-train.grammar.sentences=1000",
 )
-LAST = places.checkpoint(Path(), STEPS).name
+LAST = paths.checkpoint(Path(), STEPS).name
 
 
 class Project:
@@ -45,7 +45,7 @@ class Project:
         self.root = root
         copy_project(root, SMALL)
         self.finish(f"encode@{TASK}")
-        self.lock_before = (root / places.LOCK).read_bytes()
+        self.lock_before = (root / paths.LOCK).read_bytes()
 
     def start(self, target: str) -> subprocess.Popen[bytes]:
         """`dvc repro` of one stage and what it needs, in a new process group."""
@@ -64,30 +64,30 @@ class Project:
 
     def forget(self) -> None:
         """As before the first training: no output, no record of it, no run cache."""
-        for name in (places.MODELS, places.SCRATCH, places.HISTORIES, places.CIRCUMSTANCES):
+        for name in (paths.MODELS, paths.SCRATCH, paths.HISTORIES, paths.METADATA):
             shutil.rmtree(self.root / name, ignore_errors=True)
         shutil.rmtree(self.root / ".dvc/cache/runs", ignore_errors=True)
-        (self.root / places.LOCK).write_bytes(self.lock_before)
+        (self.root / paths.LOCK).write_bytes(self.lock_before)
 
     def wait_for_last_step(self) -> None:
         """Until the weights after the last step are saved."""
-        while not list((self.root / places.SCRATCH).glob(f"*/{LAST}")):
+        while not list((self.root / paths.SCRATCH).glob(f"*/{LAST}")):
             time.sleep(0.001)
 
     @property
     def is_recorded(self) -> bool:
         """Whether dvc.lock has the training."""
-        return STAGE.encode() in (self.root / places.LOCK).read_bytes()
+        return STAGE.encode() in (self.root / paths.LOCK).read_bytes()
 
     def outputs(self) -> dict[str, str]:
         """Digest of everything that the training made, circumstances apart."""
-        files = [self.root / places.history(RUN)]
-        files += places.saved_checkpoints(places.checkpoints(self.root / places.model(RUN)))
+        files = [self.root / paths.history(RUN)]
+        files += paths.saved_checkpoints(paths.checkpoints(self.root / paths.model(RUN)))
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
-    def circumstances(self) -> TrainCircumstances:
+    def circumstances(self) -> TrainingMetadata:
         """Of the training that left the outputs."""
-        return read_train(self.root / places.train_circumstances(RUN))
+        return read_train(self.root / paths.training_metadata(RUN))
 
 
 def window(project: Project) -> float:
@@ -135,9 +135,9 @@ def main() -> None:
             again = datetime.fromisoformat(found.ended) > killed and found.starts == 1
             same = (
                 project.outputs() == expected
-                and Lock(project.root / places.LOCK).out(places.train_circumstances(RUN).as_posix())
+                and Lock(project.root / paths.LOCK).out(paths.training_metadata(RUN).as_posix())
                 == hashlib.md5(
-                    (project.root / places.train_circumstances(RUN)).read_bytes(),
+                    (project.root / paths.training_metadata(RUN)).read_bytes(),
                     usedforsecurity=False,
                 ).hexdigest()
             )

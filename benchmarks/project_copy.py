@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dvc.utils.hydra import compose_and_dump
 
-from aiayn.results import places
+from aiayn.results import paths
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -26,7 +26,7 @@ def copy_project(root: Path, overrides: Sequence[str]) -> None:
         cwd=REPOSITORY, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     for name in filter(None, listed.split("\0")):
-        if name != str(places.LOCK) and (REPOSITORY / name).is_file():
+        if name != str(paths.LOCK) and (REPOSITORY / name).is_file():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, root / name, follow_symlinks=False)
     params, conf = str(root / "params.yaml"), str(root / "conf")

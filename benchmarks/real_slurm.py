@@ -31,9 +31,9 @@ from pathlib import Path
 
 from benchmarks.project_copy import REPOSITORY, copy_project
 
-from aiayn.results import places
-from aiayn.results.circumstances import read_train
+from aiayn.results import paths
 from aiayn.results.lock import Lock
+from aiayn.results.metadata import read_train
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "scancel", "squeue")
 SBIN = os.pathsep + os.pathsep.join(("/usr/sbin", "/usr/local/sbin"))
@@ -182,9 +182,9 @@ class Project:
 
     def outputs(self) -> dict[str, str]:
         """Digest of everything that was made of the run, circumstances apart."""
-        folders = (places.model(RUN), places.outputs(RUN))
+        folders = (paths.model(RUN), paths.outputs(RUN))
         files = [file for folder in folders for file in sorted((self.root / folder).rglob("*"))]
-        files += [self.root / places.history(RUN), self.root / places.scores(RUN)]
+        files += [self.root / paths.history(RUN), self.root / paths.scores(RUN)]
         return {
             str(file.relative_to(self.root)): hashlib.sha256(file.read_bytes()).hexdigest()
             for file in files
@@ -251,7 +251,7 @@ def small(folder: Path, environment: dict[str, str], last: int) -> bool:
         steps, starts = project.steps(), len(re.findall(r", start \d+: ", project.log()))
         is_same = project.outputs() == expected
         never_twice = steps == sorted({*steps}) and steps[-1] == last
-        trained = read_train(project.root / places.train_circumstances(RUN))
+        trained = read_train(project.root / paths.training_metadata(RUN))
         facts = {
             "what": name, "same_bytes": is_same, "no_step_twice": never_twice,
             "starts_of_jobs": starts, "starts_of_the_training": trained.starts,
@@ -265,8 +265,8 @@ def whole(folder: Path, environment: dict[str, str]) -> bool:
     """The demo graph; whether all that dvc.lock has of its runs comes out with the same digests."""
     project = Project(folder / "demo", ("launcher=slurm", "launcher.gpus=0"), environment)
     project.finish(project.start(jobs=2 * (os.cpu_count() or 1)))
-    ours, theirs = (Lock(root / places.LOCK) for root in (project.root, REPOSITORY))
-    runs = [path.stem for path in sorted((project.root / places.HISTORIES).glob("*.csv"))]
+    ours, theirs = (Lock(root / paths.LOCK) for root in (project.root, REPOSITORY))
+    runs = [path.stem for path in sorted((project.root / paths.HISTORIES).glob("*.csv"))]
     made = [place for run in runs for place in _made_of(run)]
     if others := [place for place in made if ours.out(place) != theirs.out(place)]:
         print(f"not as in dvc.lock: {', '.join(others)}")
@@ -276,8 +276,8 @@ def whole(folder: Path, environment: dict[str, str]) -> bool:
 
 def _made_of(run: str) -> list[str]:
     """Weights, learning curve, hypotheses and scores."""
-    weights = places.checkpoints(places.model(run))
-    files = (weights, places.history(run), places.outputs(run), places.scores(run))
+    weights = paths.checkpoints(paths.model(run))
+    files = (weights, paths.history(run), paths.outputs(run), paths.scores(run))
     return [place.as_posix() for place in files]
 
 

@@ -7,9 +7,9 @@ import argparse
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.launcher import hand_over_single
+from aiayn.launcher import exec_single_under_launcher
 from aiayn.model.checkpoints import average, save_weights
-from aiayn.results import places
+from aiayn.results import paths
 
 
 @one_line_errors
@@ -17,11 +17,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run")
     run = parser.parse_args().run
-    hand_over_single()
+    exec_single_under_launcher()
     config.load().run(run)  # or an error that names the nearest
-    folder = places.model(run)
-    mean, weights = average(places.saved_checkpoints(places.checkpoints(folder)))
-    save_weights(places.averaged(folder), mean, weights)
+    folder = paths.model(run)
+    mean, weights = average(paths.saved_checkpoints(paths.checkpoints(folder)))
+    save_weights(paths.averaged(folder), mean, weights)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,14 @@ import argparse
 from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.evaluation.variations import compare_variations
-from aiayn.results import comparison, places
+from aiayn.results import comparison, paths
 
 
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     params = config.load()
-    comparison.write(places.TABLE_3, compare_variations(params.variations, params.runs))
+    comparison.write(paths.TABLE_3, compare_variations(params.variations, params.runs))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import os
 from aiayn import config
 from aiayn.data.corpora.assembly import assemble
 from aiayn.errors import one_line_errors
-from aiayn.results import places
+from aiayn.results import paths
 
 
 @one_line_errors
@@ -23,8 +23,8 @@ def main() -> None:
         name,
         params.task(name).text,
         params.catalogue,
-        folder=places.text(name),
-        raw=places.project() / places.DOWNLOADS,
+        folder=paths.text(name),
+        raw=paths.project() / paths.DOWNLOADS,
         mirror=os.environ.get("AIAYN_MIRROR"),
     )
 

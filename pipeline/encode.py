@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from aiayn.data.bpe.encoding import encode_task
 from aiayn.errors import one_line_errors
-from aiayn.results import places
+from aiayn.results import paths
 
 
 @one_line_errors
@@ -19,9 +19,9 @@ def main() -> None:
     task = parser.parse_args().task
     with tqdm(desc=f"encode {task}", unit="line", disable=None) as progress:
         encode_task(
-            places.text(task),
-            places.bpe_model(places.vocabulary(task)),
-            places.tokens(task),
+            paths.text(task),
+            paths.bpe_model(paths.vocabulary(task)),
+            paths.tokens(task),
             done=progress.update,
         )
 

@@ -14,9 +14,9 @@ from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder
 from aiayn.illustrations.attention import head_statistics, sentence_maps
 from aiayn.illustrations.formulas import FORMULAS
-from aiayn.launcher import hand_over_single
+from aiayn.launcher import exec_single_under_launcher
 from aiayn.model.device import open_device
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.illustrations import write_attention, write_table
 from aiayn.results.text import read_lines
 
@@ -26,26 +26,26 @@ PAIRS = 32  # for the means of each head; decoders read the references
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    hand_over_single()
+    exec_single_under_launcher()
     params = config.load()
     name, sentence = params.illustrations.run, params.illustrations.sentence
     row, task = params.model_of(name), params.run(name).task
-    text = places.text(task)
+    text = paths.text(task)
     device = open_device(**dict(params.machine), d_model=row.d_model)
-    bpe = Bpe(places.bpe_model(places.vocabulary(task)))
-    model = load_model(places.averaged(places.model(name)), row, bpe.size, device)
-    sources, targets = (read_lines(places.lines(text, places.TEST, side)) for side in places.SIDES)
+    bpe = Bpe(paths.bpe_model(paths.vocabulary(task)))
+    model = load_model(paths.averaged(paths.model(name)), row, bpe.size, device)
+    sources, targets = (read_lines(paths.lines(text, paths.TEST, side)) for side in paths.SIDES)
     sentence = sentence or next(line for line in sources if line.strip())
     (translation,) = translate(model, bpe, [sentence], params.task(task).search, device)
-    with device.autocast(), replaced_folder(places.ILLUSTRATIONS) as folder:
+    with device.autocast(), replaced_folder(paths.ILLUSTRATIONS) as folder:
         for key, formula in FORMULAS.items():
-            write_table(places.illustration(folder, key), formula())
+            write_table(paths.illustration(folder, key), formula())
         maps = sentence_maps(model, bpe, sentence, translation, run=name, task=task)
-        write_attention(places.attention(folder), maps)
+        write_attention(paths.attention(folder), maps)
         read = bpe.encode(sources[:PAIRS], end=True)
         written = [[START, *target] for target in bpe.encode(targets[:PAIRS])]
         pairs = list(zip(read, written, strict=True))
-        write_table(places.illustration(folder, "heads"), head_statistics(model, pairs))
+        write_table(paths.illustration(folder, "heads"), head_statistics(model, pairs))
 
 
 if __name__ == "__main__":

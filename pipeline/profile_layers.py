@@ -11,20 +11,20 @@ from tqdm import tqdm
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.launcher import hand_over_single
+from aiayn.launcher import exec_single_under_launcher
 from aiayn.model.device import open_device
 from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.profiling.layers import clock_layers, profile_layers
-from aiayn.results import circumstances, places
-from aiayn.results.circumstances import ProfileCircumstances
-from aiayn.results.host import this_host
+from aiayn.results import metadata, paths
+from aiayn.results.machine_metadata import this_machine
+from aiayn.results.metadata import ProfilingMetadata
 from aiayn.results.profiles import write_layers
 
 
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    hand_over_single()
+    exec_single_under_launcher()
     params = config.load()
     spec = params.profiling
     begun = time.perf_counter()
@@ -36,15 +36,15 @@ def main() -> None:
     total = len(LAYER_TYPES) * len(spec.clocks.n)
     with tqdm(desc="clock layers", total=total, disable=None) as progress:
         times = clock_layers(spec, device, progress.update)
-    facts = ProfileCircumstances(
-        **vars(this_host(device.device.type, device.gpu_name)),
+    facts = ProfilingMetadata(
+        **vars(this_machine(device.device.type, device.gpu_name)),
         seconds=round(time.perf_counter() - begun, 2),
         threads=torch.get_num_threads(),
         d=spec.clocks.d[0],
         layers=times,
     )
-    write_layers(places.LAYERS_PROFILE, layers)
-    circumstances.write(places.LAYERS_CIRCUMSTANCES, facts)
+    write_layers(paths.LAYERS_PROFILE, layers)
+    metadata.write(paths.LAYERS_METADATA, facts)
 
 
 if __name__ == "__main__":

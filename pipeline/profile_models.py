@@ -8,7 +8,7 @@ import argparse
 from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.profiling.models import profile_models
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.profiles import write_models
 
 
@@ -23,7 +23,7 @@ def main() -> None:
         params.profiling.sentence_pieces,
         params.training.max_length,
     )
-    write_models(places.MODELS_PROFILE, models)
+    write_models(paths.MODELS_PROFILE, models)
 
 
 if __name__ == "__main__":

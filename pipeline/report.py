@@ -11,7 +11,7 @@ from aiayn.files import replaced_folder, write_atomically
 from aiayn.report.evidence import gather
 from aiayn.report.page.contents import SECTIONS, files, make_section
 from aiayn.report.page.document import index_html, metadata_html
-from aiayn.results import places
+from aiayn.results import paths
 
 
 @one_line_errors
@@ -25,22 +25,22 @@ def main() -> None:
         print(f"{made}: left out. Make it again: dvc repro.", file=sys.stderr)
     if only:
         for name, text in files(make_section(only, evidence)).items():
-            write_atomically(places.REPORTS / name, text)
-            print(places.REPORTS / name)
+            write_atomically(paths.REPORTS / name, text)
+            print(paths.REPORTS / name)
         return
     sections = [make_section(key, evidence) for key in SECTIONS]
     index, metadata = index_html(evidence, sections), metadata_html(evidence)
     with (
-        replaced_folder(places.REPORT_TABLES) as tables,
-        replaced_folder(places.REPORT_FIGURES) as figures,
+        replaced_folder(paths.REPORT_TABLES) as tables,
+        replaced_folder(paths.REPORT_FIGURES) as figures,
     ):
         folders = {"tables": tables, "figures": figures}
         for section in sections:
             for name, text in files(section).items():
                 kind, _, file = name.partition("/")
                 write_atomically(folders[kind] / file, text)
-    write_atomically(places.REPORT_PAGE, index)
-    write_atomically(places.REPORT_CIRCUMSTANCES, metadata)
+    write_atomically(paths.REPORT_PAGE, index)
+    write_atomically(paths.REPORT_METADATA, metadata)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.evaluation.metrics import headline
 from aiayn.evaluation.scoring import score_task_split
-from aiayn.results import history, places
+from aiayn.results import history, paths
 from aiayn.results.scores import RunScores, write, write_metrics
 
 
@@ -21,17 +21,17 @@ def main() -> None:
     name = parser.parse_args().run
     params = config.load()
     run = params.run(name)
-    task, text = params.task(run.task), places.text(run.task)
+    task, text = params.task(run.task), paths.text(run.task)
     splits = {
-        split: score_task_split(task.kind, task.text, split, text, places.outputs(name))
+        split: score_task_split(task.kind, task.text, split, text, paths.outputs(name))
         for split in params.splits_of(name)
     }
-    curve = places.history(name)
+    curve = paths.history(name)
     perplexity = history.last_perplexity(history.read(curve), curve)
     found = RunScores(run=name, task=run.task, model=run.model, splits=splits)
-    write(places.scores(name), found)
-    compared_by = headline(task.kind, splits[places.DEV].scores)
-    write_metrics(places.metrics(name), found, compared_by, perplexity)
+    write(paths.scores(name), found)
+    compared_by = headline(task.kind, splits[paths.DEV].scores)
+    write_metrics(paths.metrics(name), found, compared_by, perplexity)
 
 
 if __name__ == "__main__":

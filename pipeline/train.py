@@ -10,16 +10,16 @@ from aiayn import config
 from aiayn.config.dvc_yaml import code_digest
 from aiayn.data.tokens.arrays import TokenArrays
 from aiayn.errors import one_line_errors
-from aiayn.launcher import hand_over
+from aiayn.launcher import exec_under_launcher
 from aiayn.model.device import open_device
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.tracking.identity import RunIdentity, run_params
 from aiayn.tracking.live import live_run
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
 from aiayn.training.outputs import make_room, write_outputs
 from aiayn.training.processes import join_processes
-from aiayn.training.run_metadata import circumstances
+from aiayn.training.run_metadata import training_metadata
 from aiayn.training.trainer import Trainer
 
 
@@ -30,10 +30,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, help="default: the run's own, in params.yaml")
     arguments = parser.parse_args()
     params = config.load()
-    hand_over(params.launcher)
+    exec_under_launcher(params.launcher)
     run, model = params.run(arguments.run), params.model_of(arguments.run)
     seed = run.seed if arguments.seed is None else arguments.seed
-    kind, tokens = params.task(run.task).kind, places.tokens(run.task)
+    kind, tokens = params.task(run.task).kind, paths.tokens(run.task)
     with join_processes(params.machine.device) as processes:
         device = open_device(
             **dict(params.machine), d_model=model.d_model, local_rank=processes.local_rank
@@ -43,7 +43,7 @@ def main() -> None:
         )
         train, dev = (TokenArrays.open(tokens, split) for split in ("train", "dev"))
         trainer = Trainer(job, train, dev, device, processes)
-        scratch = places.scratch(job.run, trainer.fingerprint)
+        scratch = paths.scratch(job.run, trainer.fingerprint)
         identity = RunIdentity(
             scale=params.scale, run=job.run, task=run.task, model=run.model,
             fingerprint=trainer.fingerprint,
@@ -55,7 +55,7 @@ def main() -> None:
         print(trainer.summary(), flush=True)
         with live_run(identity, {**run_params(params, job.run), "seed": seed}) as live:
             outcome = fit(trainer, scratch, live.log)
-        write_outputs(Path(), scratch, outcome, circumstances(trainer, outcome))
+        write_outputs(Path(), scratch, outcome, training_metadata(trainer, outcome))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import argparse
 from aiayn import config
 from aiayn.data.bpe.vocabulary import train_bpe
 from aiayn.errors import one_line_errors
-from aiayn.results import places
+from aiayn.results import paths
 
 
 @one_line_errors
@@ -16,8 +16,8 @@ def main() -> None:
     parser.add_argument("task")
     task = parser.parse_args().task
     spec = config.load().task(task).bpe
-    sides = [places.lines(places.text(task), places.TRAIN, side) for side in places.SIDES]
-    train_bpe(sides, places.vocabulary(task), spec)
+    sides = [paths.lines(paths.text(task), paths.TRAIN, side) for side in paths.SIDES]
+    train_bpe(sides, paths.vocabulary(task), spec)
 
 
 if __name__ == "__main__":

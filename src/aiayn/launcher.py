@@ -10,18 +10,18 @@ from aiayn import config
 from aiayn.config import Launcher
 from aiayn.config.machine import fill_in
 from aiayn.errors import ConfigError
-from aiayn.results import places
+from aiayn.results import paths
 
 # torchrun tells each process how many there are; ours tells of any other launcher
 STARTED = ("WORLD_SIZE", "AIAYN_LAUNCHED")
 
 
-def hand_over(launcher: Launcher) -> None:
-    """Put the launcher's `command` into the place of this process, a training, with the same script
-    and arguments.
+def exec_under_launcher(launcher: Launcher) -> None:
+    """Replace this process, a training, by the launcher's `command` with the same script and
+    arguments.
 
-    It is the same process to whoever started it: signals reach the launcher, and its exit code is
-    the stage's. Returns where there is no launcher, or it has already started this process.
+    The process keeps its id: signals reach the launcher, and its exit code is the stage's.
+    Returns if there is no launcher, or it has already started this process.
 
     Raises:
         ConfigError: there is no such program.
@@ -29,8 +29,8 @@ def hand_over(launcher: Launcher) -> None:
     _exec("command", launcher.command, launcher.gpus, launcher.nodes)
 
 
-def hand_over_single() -> None:
-    """As `hand_over`, for a stage of one process: with `single` of params.yaml's launcher.
+def exec_single_under_launcher() -> None:
+    """The same for a stage of one process: with `single` of params.yaml's launcher.
 
     Raises:
         ConfigError: there is no such program, or params.yaml is wrong.
@@ -48,7 +48,7 @@ def _exec(key: str, command: str | None, gpus: int | None, nodes: int | None) ->
     stage = "@".join([Path(script).stem, *arguments[:1]])
     known = {
         "stage": stage, "scale": config.load().scale, "gpus": gpus, "nodes": nodes,
-        "folder": Path.cwd(), "project": places.project().resolve(), "python": sys.executable,
+        "folder": Path.cwd(), "project": paths.project().resolve(), "python": sys.executable,
     }  # fmt: skip
     words = fill_in(command, known)
     os.environ["AIAYN_LAUNCHED"] = words[0]

@@ -23,7 +23,7 @@ from aiayn.illustrations.attention import label_maps, sentence_maps
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device, open_device
 from aiayn.model.transformer import Transformer
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.illustrations import AttentionMaps
 from aiayn.validation import message
 
@@ -159,8 +159,8 @@ class TrainedRun:
 
     @cached_property
     def _bpe(self) -> Bpe:
-        vocabulary = places.vocabulary(self._params.run(self.name).task)
-        return Bpe(self._root / places.bpe_model(vocabulary))
+        vocabulary = paths.vocabulary(self._params.run(self.name).task)
+        return Bpe(self._root / paths.bpe_model(vocabulary))
 
     @cached_property
     def _device(self) -> Device:
@@ -171,7 +171,7 @@ class TrainedRun:
 
     def _weights(self) -> Path:
         averaged = self.name in self._params.tested
-        weights = weights_in(self._root / places.model(self.name), averaged=averaged)
+        weights = weights_in(self._root / paths.model(self.name), averaged=averaged)
         if not weights.exists():
             raise CheckpointError(
                 f"{weights}: the run {self.name} has no weights yet. Make them: dvc repro "

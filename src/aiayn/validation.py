@@ -26,9 +26,10 @@ class StrictModel(BaseModel):
     def _report_unknown_keys(cls, data: Any) -> Any:
         """Before any missing key, which is often the same mistake."""
         if isinstance(data, dict) and cls.model_config["extra"] == "forbid":
+            keys = [field.alias or name for name, field in cls.model_fields.items()]
             for key in data:
-                if key not in cls.model_fields:
-                    raise invalid(str(key), f"is not a known key.{nearest(key, cls.model_fields)}")
+                if key not in keys and key not in cls.model_fields:
+                    raise invalid(str(key), f"is not a known key.{nearest(key, keys)}")
         return data
 
     def replace(self, **changes: Any) -> Self:

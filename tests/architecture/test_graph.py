@@ -27,7 +27,7 @@ NEUTRAL = frozenset(("config", "errors", "files", "launcher", "results", "tracki
 # the formats of a stage's outputs
 WRITES = {
     "download": {"text"}, "encode": {"tokens"}, "train": {"checkpoints", "history"},
-    "average": {"checkpoints"}, "decode": {"guesses", "illustrations", "text"}, "score": {"scores"}, "compare": {"comparison"},
+    "average": {"checkpoints"}, "decode": {"predictions", "illustrations", "text"}, "score": {"scores"}, "compare": {"comparison"},
     "profile_layers": {"layers"}, "profile_models": {"models"}, "illustrate": {"illustrations"},
 }  # fmt: skip
 

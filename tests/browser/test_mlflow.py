@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from aiayn import config
-from aiayn.results import circumstances, places
-from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results import metadata, paths
+from aiayn.results.metadata import TrainingMetadata
 from aiayn.results.text import Manifest, Part, Split, write_manifest
 from aiayn.tracking.searches import SEARCHES, Search, link
 from aiayn.tracking.sync import sync
@@ -71,13 +71,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n20,1,9,0.1,2.5,2.0,7.5\n",
         )
         commit = "4f2a" * 10 + ("" if run == "parsing.parser" else "-dirty")
-        trained = TrainCircumstances(
+        trained = TrainingMetadata(
             host="h", device="cpu: one", python="3", versions={}, commit=commit, fingerprint=f"f{n}",
             seconds=9.0, validation_seconds=1.0, tokens_per_second=9, starts=1,
             started="2026-01-02T03:04:05+00:00", ended="2026-01-02T03:04:14+00:00", processes=1,
             threads=1, precision="float32", matmul="highest", padding_share=0.1, parameters=9,
         )  # fmt: skip
-        circumstances.write(root / places.train_circumstances(run), trained)
+        metadata.write(root / paths.training_metadata(run), trained)
         score = {"value": value, "signature": "s"}
         on = {"corpora": {"demo": {"pairs": 2}}, "pairs": 2, "sha256": {"source": "5" * 64}}
         splits = {"dev": {"set": on, "bleu": score}}

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from aiayn.config import Model
-from aiayn.decoding.classify import guesses, probabilities
+from aiayn.decoding.classify import predictions, probabilities
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device
-from aiayn.results.guesses import Guess
+from aiayn.results.predictions import Prediction
 
 CPU = Device(torch.device("cpu"), "float32")
 
@@ -38,5 +38,5 @@ def test_any_length_alone_and_beside_others(positions: str, tiny: Callable[..., 
 
 def test_the_likeliest_label() -> None:
     names = ["a", "b", "c"]
-    found = guesses([[0.2, 0.7, 0.1], [0.4, 0.2, 0.4]], names)
-    assert found == [Guess("b", 0.7), Guess("a", 0.4)]
+    found = predictions([[0.2, 0.7, 0.1], [0.4, 0.2, 0.4]], names)
+    assert found == [Prediction("b", 0.7), Prediction("a", 0.4)]

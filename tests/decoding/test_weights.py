@@ -7,7 +7,7 @@ from pathlib import Path
 from aiayn import config
 from aiayn.config import Task
 from aiayn.decoding.weights import parts
-from aiayn.results import places
+from aiayn.results import paths
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,6 +36,6 @@ def test_dev_by_the_last_checkpoint_and_tests_by_the_average() -> None:
 
 
 def test_every_way_has_a_file_of_its_own() -> None:
-    files = {places.dev_hypotheses(Path("outputs/en-de.base"), way) for way in places.WAYS}
-    assert len(files) == len(places.WAYS)
-    assert places.hypotheses(Path("outputs/en-de.base"), places.DEV) in files
+    files = {paths.dev_hypotheses(Path("outputs/en-de.base"), way) for way in paths.DECODING_MODES}
+    assert len(files) == len(paths.DECODING_MODES)
+    assert paths.hypotheses(Path("outputs/en-de.base"), paths.DEV) in files

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aiayn import config
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.scores import RunScores, Score, SplitScores, TestSet, write_metrics
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory, project_in: Any) -> Any:
                 for split in params.splits_of(name)
             }
             found = RunScores(run=name, task=run.task, model=run.model, splits=splits)
-            write_metrics(project.root / places.metrics(name), found, metric, perplexity)
+            write_metrics(project.root / paths.metrics(name), found, metric, perplexity)
         if perplexity == 12.34:
             project.succeed("git", "add", "--all")
             project.succeed("git", "commit", "-q", "--message", "scored")

@@ -11,8 +11,8 @@ from scipy import stats
 
 from aiayn import config
 from aiayn.evaluation.findings import judge_findings, over_seeds
-from aiayn.results import places
-from aiayn.results.comparison import Ways
+from aiayn.results import paths
+from aiayn.results.comparison import DecodingModes
 
 ROOT = Path(__file__).parents[2]
 FIVE = (27.36, 18.1, 24.3, 18.6, 22.0)
@@ -49,16 +49,19 @@ def test_ways_of_decoding_are_compared_within_each_run() -> None:
     average. Of one run nothing can be said, nor of a gain that is the same in all."""
     last, averaged, greedy = [20.0, 35.0, 28.0], [20.9, 35.8, 29.0], [20.8, 36.0, 28.9]
     runs = zip(last, averaged, greedy, strict=True)
-    ways = [Ways(**dict(zip(places.WAYS, bleu, strict=True))) for bleu in runs]
+    modes = [DecodingModes(**dict(zip(paths.DECODING_MODES, bleu, strict=True))) for bleu in runs]
     samples: dict[str, dict[str, list[float]]] = {"bleu": {"base": [1.0]}, "perplexity": {}}
-    found = judge_findings(samples, "base", [[bleu] for bleu in ways])
+    found = judge_findings(samples, "base", [[bleu] for bleu in modes])
     assert (found["averaging"].verdict, found["search"].verdict) == ("holds", "undecided")
     effect = found["averaging"].effect
     assert effect
     assert effect.p_value == pytest.approx(stats.ttest_rel(averaged, last).pvalue, abs=1e-6)
     assert effect.corrected == pytest.approx(2 * effect.p_value, abs=2e-6)
-    alike = [Ways(last=1.1, averaged=1.2, greedy=1), Ways(last=2, averaged=2.1, greedy=1)]
-    for few in ([ways[:1]], [alike]):
+    alike = [
+        DecodingModes(last=1.1, averaged=1.2, greedy=1),
+        DecodingModes(last=2, averaged=2.1, greedy=1),
+    ]
+    for few in ([modes[:1]], [alike]):
         alone = judge_findings(samples, "base", few)
         assert (alone["averaging"].verdict, alone["averaging"].effect) == ("undecided", None)
 
@@ -81,11 +84,14 @@ def test_p_values_count_the_looks_at_them() -> None:
 
 def test_a_model_of_several_seeds_counts_once() -> None:
     """Two models are two, however often one was trained; one alone is as many as its seeds."""
-    base = [Ways(last=20, averaged=20 + gain, greedy=20) for gain in (1.0, 1.1, 0.9, 1.05, 0.95)]
-    big = [Ways(last=30, averaged=30.1, greedy=30)]
+    base = [
+        DecodingModes(last=20, averaged=20 + gain, greedy=20)
+        for gain in (1.0, 1.1, 0.9, 1.05, 0.95)
+    ]
+    big = [DecodingModes(last=30, averaged=30.1, greedy=30)]
     samples: dict[str, dict[str, list[float]]] = {"bleu": {"base": [1.0]}, "perplexity": {}}
     alone, both = (
-        judge_findings(samples, "base", ways)["averaging"] for ways in ([base], [base, big])
+        judge_findings(samples, "base", modes)["averaging"] for modes in ([base], [base, big])
     )
     assert (alone.verdict, both.verdict) == ("holds", "undecided")
     assert alone.effect
@@ -98,12 +104,12 @@ def test_a_model_of_several_seeds_counts_once() -> None:
 
 def test_runs_that_differ_by_their_seeds_alone() -> None:
     demo = config.load(ROOT / "reproductions/demo/params.yaml")
-    bleu = {name: Ways(last=n, averaged=n, greedy=n) for n, name in enumerate(demo.runs)}
+    bleu = {name: DecodingModes(last=n, averaged=n, greedy=n) for n, name in enumerate(demo.runs)}
     twice = {**demo.runs, "again": demo.run(next(iter(demo.runs)))}
-    assert over_seeds(twice, {**bleu, "again": Ways(last=-1, averaged=-1, greedy=-1)}) == (
+    assert over_seeds(twice, {**bleu, "again": DecodingModes(last=-1, averaged=-1, greedy=-1)}) == (
         over_seeds(demo.runs, bleu)
     )
-    together = [[int(ways.last) for ways in seeds] for seeds in over_seeds(demo.runs, bleu)]
+    together = [[int(modes.last) for modes in seeds] for seeds in over_seeds(demo.runs, bleu)]
     runs = list(demo.runs.values())
     assert sorted(n for seeds in together for n in seeds) == list(range(len(runs)))
     assert len(together) == len({(run.task, run.model) for run in runs}) < len(runs)

@@ -12,7 +12,7 @@ from aiayn.evaluation.label_metrics import (
     calibration_error,
 )
 from aiayn.evaluation.metric import score_by_name
-from aiayn.results.guesses import Guess
+from aiayn.results.predictions import Prediction
 
 LABELS = ("a", "b", "c")
 EXPECTED = ["a", "a", "a", "b", "b", "c"]
@@ -24,7 +24,7 @@ SENTENCES = ["one film", "two films"]
 
 def labelled(predicted: list[str], expected: list[str]) -> LabelledSentences:
     return LabelledSentences(
-        predictions=[Guess(label, 0.9) for label in predicted],
+        predictions=[Prediction(label, 0.9) for label in predicted],
         expected=expected,
         labels=LABELS,
         sentences=["a film"] * len(expected),
@@ -86,7 +86,7 @@ def test_unequal_or_no_labels_are_refused(predicted: list[str], expected: list[s
 def test_a_bag_of_words_sees_words_and_no_order() -> None:
     def accuracy(train: list[str], sentences: list[str], expected: list[str]) -> float:
         outputs = LabelledSentences(
-            predictions=[Guess(label, 1.0) for label in expected],
+            predictions=[Prediction(label, 1.0) for label in expected],
             expected=expected,
             labels=labels[:2],
             sentences=sentences,

@@ -20,7 +20,7 @@ from scipy import stats
 from aiayn import config
 from aiayn.errors import DataError, ScoreError
 from aiayn.evaluation.variations import compare_variations, judge
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.comparison import Comparison, read
 from aiayn.results.history import History, Line, write
 
@@ -79,7 +79,7 @@ def project(tmp_path: Path, describe: Callable[..., None]) -> Path:
         (tmp_path / "outputs" / run).mkdir(parents=True)
         lines = "".join(f"{line}\n" for line in hypotheses(run))
         (tmp_path / "outputs" / run / "dev.hypotheses").write_text(lines, encoding="utf-8")
-        write(tmp_path / places.history(run), history(99, step))
+        write(tmp_path / paths.history(run), history(99, step))
     return tmp_path
 
 
@@ -145,7 +145,7 @@ def test_one_seed_is_what_sacrebleus_command_finds(
 def test_one_seed_of_the_base_decides_nothing(compare: Compare) -> None:
     """However little it has to do with the choice of sentences."""
     found = compare(RUNS)
-    assert found.hindrance == "one seed of the base"
+    assert found.why_not_tested == "one seed of the base"
     for model in ("wide", "deep"):
         assert (found.models[model].bleu.effect, found.models[model].bleu.outcome) == (
             None, "undecided",
@@ -244,7 +244,7 @@ def test_both_families_count_the_looks(compare: Compare, project: Path) -> None:
         for name, run in (RUNS | SECOND).items()
     }
     for name, perplexity in (("en-de.wide", 40.0), ("en-de.wide2", 41.0)):
-        write(project / places.history(name), history(99, perplexity))
+        write(project / paths.history(name), history(99, perplexity))
     once, thrice = (compare(runs, looks=looks) for looks in (None, 3))
     row, statement = "D_smooth00", "smoothing_perplexity"
     for first, third in (

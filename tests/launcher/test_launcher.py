@@ -13,18 +13,18 @@ import yaml
 
 from aiayn import config
 from aiayn.config import Launcher
-from aiayn.launcher import hand_over, hand_over_single
+from aiayn.launcher import exec_single_under_launcher, exec_under_launcher
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = """
 import os, sys, time
 from aiayn.config import Launcher
 from aiayn.errors import one_line_errors
-from aiayn.launcher import hand_over
+from aiayn.launcher import exec_under_launcher
 
 @one_line_errors
 def main():
-    hand_over(Launcher(command=sys.argv[1], gpus=8))
+    exec_under_launcher(Launcher(command=sys.argv[1], gpus=8))
     print("started", os.getpid(), sys.argv[1:], flush=True)
     if "wait" in sys.argv:
         time.sleep(60)
@@ -112,9 +112,9 @@ def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.M
     for argv, start in (
         (
             ["pipeline/train.py", "en-de.base", "--seed", "1"],
-            lambda: hand_over(config.load().launcher),
+            lambda: exec_under_launcher(config.load().launcher),
         ),
-        (["pipeline/profile_layers.py"], hand_over_single),
+        (["pipeline/profile_layers.py"], exec_single_under_launcher),
     ):
         monkeypatch.setattr(sys, "argv", argv)
         os.environ.pop("AIAYN_LAUNCHED", None)
@@ -134,7 +134,7 @@ def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.M
 def test_every_stage_that_opens_a_device_can_be_handed_over(stage: Path) -> None:
     """average opens none, but a login node is no place for it either."""
     text = stage.read_text()
-    starts = ("hand_over(params.launcher)", "hand_over_single()")
+    starts = ("exec_under_launcher(params.launcher)", "exec_single_under_launcher()")
     assert any(start in text for start in starts) == (
         "open_device(" in text or stage.stem == "average"
     )
@@ -142,4 +142,4 @@ def test_every_stage_that_opens_a_device_can_be_handed_over(stage: Path) -> None
 
 def test_without_a_launcher_the_stage_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "execvp", lambda *_: pytest.fail("nothing is to be started"))
-    hand_over(Launcher(command=None))
+    exec_under_launcher(Launcher(command=None))

@@ -20,7 +20,7 @@ from aiayn.model.checkpoints import (
 )
 from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.checkpoints import Weights
 
 CPU = Device(torch.device("cpu"), "float32")
@@ -37,8 +37,8 @@ def write(folder: Path, *values: list[float], average: int | None = None) -> lis
     for step, value in enumerate(values, start=1):
         tensors = {"w": torch.tensor(value)}
         weights = WEIGHTS.replace(model=model, step=step)
-        save_weights(places.checkpoint(folder, step), tensors, weights)
-    return places.saved_checkpoints(folder)
+        save_weights(paths.checkpoint(folder, step), tensors, weights)
+    return paths.saved_checkpoints(folder)
 
 
 def test_average_by_hand(tmp_path: Path) -> None:
@@ -50,11 +50,11 @@ def test_average_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_an_average_over_fewer_than_the_model_asks_for(tmp_path: Path, lost: int) -> None:
-    paths = write(tmp_path, [1.0], [2.0], [6.0])
+    files = write(tmp_path, [1.0], [2.0], [6.0])
     left = ", ".join(str(step) for step in (1, 2, 3) if step != lost + 1)
     complaint = f"{tmp_path}: holds the weights of steps {left}, but the average is over 1, 2, 3. "
     with pytest.raises(CheckpointError, match=f"{complaint}Train again: .* train@en-de.tiny"):
-        average([path for n, path in enumerate(paths) if n != lost])
+        average([path for n, path in enumerate(files) if n != lost])
 
 
 def test_an_average_over_more_than_the_model_asks_for(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_average_of_one_is_itself(tmp_path: Path) -> None:
 
 
 def test_names_sort_by_step() -> None:
-    names = [places.checkpoint(Path(), step).name for step in (100_000, 99, 1_500)]
+    names = [paths.checkpoint(Path(), step).name for step in (100_000, 99, 1_500)]
     assert sorted(names) == [
         "step-0000099.safetensors", "step-0001500.safetensors", "step-0100000.safetensors",
     ]  # fmt: skip
@@ -129,7 +129,7 @@ def test_checkpoints_of_two_models(tmp_path: Path) -> None:
 
 def test_nothing_to_average(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="no checkpoints to average. Train first"):
-        average(places.saved_checkpoints(tmp_path))
+        average(paths.saved_checkpoints(tmp_path))
 
 
 def test_weights_that_do_not_say_what_they_are(tmp_path: Path) -> None:

@@ -15,14 +15,14 @@ from aiayn.paper.claims import (
 )
 from aiayn.paper.findings import STATEMENTS
 from aiayn.paper.table_3 import ROWS
-from aiayn.results import places
+from aiayn.results import paths
 
 
 @pytest.mark.parametrize("key", STATEMENTS)
 def test_the_papers_figures_say_what_it_states(key: str) -> None:
     statement = STATEMENTS[key]
-    if statement.over == "ways":  # section 6.1 has no figures for these
-        assert statement.rows.keys() <= set(places.WAYS)
+    if statement.over == "modes":  # section 6.1 has no figures for these
+        assert statement.rows.keys() <= set(paths.DECODING_MODES)
         return
     assert statement.rows.keys() <= ROWS.keys()
     assert sum(statement.rows.values()) == pytest.approx(0)

@@ -14,8 +14,8 @@ import yaml
 from aiayn import config
 from aiayn.paper import PAPER
 from aiayn.report.evidence import Evidence
-from aiayn.results import circumstances
-from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results import metadata
+from aiayn.results.metadata import TrainingMetadata
 from aiayn.results.text import RAW, Manifest, Part, Split, write_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -232,7 +232,7 @@ def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Pat
             steps = data["models"][data["runs"][run]["model"]]["steps"]
             curve = HISTORY.format(last=steps)
             (tmp_path / f"history/{run}.csv").write_text(curve, encoding="utf-8")
-            circumstances.write(tmp_path / f"circumstances/{run}.train.json", TRAINED)
+            metadata.write(tmp_path / f"circumstances/{run}.train.json", TRAINED)
             hypotheses = [f"hypothesis of {run} {number}" for number in range(1, 41)]
             (tmp_path / f"outputs/{run}/test.hypotheses").write_text("\n".join(hypotheses) + "\n")
         return tmp_path
@@ -240,7 +240,7 @@ def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Pat
     return make
 
 
-TRAINED = TrainCircumstances(
+TRAINED = TrainingMetadata(
     host="an-invented-host", device="cpu: 2 x An Invented Processor", python="3.11.0",
     versions={"torch": "0.0.1"}, commit="unknown", fingerprint="f1", seconds=12.5,
     validation_seconds=0.5, tokens_per_second=250, starts=1, started="2017-06-12T00:00:00+00:00",
@@ -250,7 +250,7 @@ TRAINED = TrainCircumstances(
 
 
 @pytest.fixture
-def trained() -> TrainCircumstances:
+def trained() -> TrainingMetadata:
     """The circumstances of a training that never was."""
     return TRAINED
 

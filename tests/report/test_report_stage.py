@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from aiayn.results import circumstances, places
-from aiayn.results.circumstances import LayerTimes, ProfileCircumstances, TrainCircumstances
+from aiayn.results import metadata, paths
+from aiayn.results.metadata import LayerTimes, ProfilingMetadata, TrainingMetadata
 
 STAGE = Path(__file__).parents[2] / "pipeline/report.py"
 SCRIPT = '<script>document.title = "owned"</script>'
@@ -114,7 +114,7 @@ def test_the_page_needs_nothing_but_itself(rendered: Path) -> None:
 
 
 def test_same_files_same_bytes_and_circumstances_stay_in_their_place(
-    rendered: Path, trained: TrainCircumstances
+    rendered: Path, trained: TrainingMetadata
 ) -> None:
     first = reports(rendered)
     figures = ("training_en-de", "training_en-fr", "bleu_by_cost")
@@ -127,7 +127,7 @@ def test_same_files_same_bytes_and_circumstances_stay_in_their_place(
     }  # fmt: skip
     assert b"an-invented-host" in first["circumstances.html"]
     for path in rendered.glob("circumstances/*.json"):
-        circumstances.write(path, trained.replace(host="elsewhere", seconds=99))
+        metadata.write(path, trained.replace(host="elsewhere", seconds=99))
     assert render(rendered).returncode == 0
     second = reports(rendered)
     assert b"elsewhere" in second["circumstances.html"]
@@ -138,10 +138,10 @@ def test_same_files_same_bytes_and_circumstances_stay_in_their_place(
 
 
 def test_times_and_what_is_reckoned_from_them_are_circumstances(
-    wmt14_project: Path, trained: TrainCircumstances
+    wmt14_project: Path, trained: TrainingMetadata
 ) -> None:
     train = trained.replace(seconds=36000, processes=8, device="cuda: Tesla P100-PCIE-16GB")
-    circumstances.write(wmt14_project / places.train_circumstances("en-de.base"), train)
+    metadata.write(wmt14_project / paths.training_metadata("en-de.base"), train)
     times = {
         f"n{n}": LayerTimes(
             n=n,
@@ -152,12 +152,12 @@ def test_times_and_what_is_reckoned_from_them_are_circumstances(
         )
         for n in (8, 16)
     }
-    layers = ProfileCircumstances(
+    layers = ProfilingMetadata(
         d=16, device="an-invented-device", threads=3, seconds=1.0, host="h", python="3", versions={},
         commit="unknown", layers={"self_attention": times, "lstm": times},
     )  # fmt: skip
-    path = wmt14_project / places.LAYERS_CIRCUMSTANCES
-    circumstances.write(path, layers)
+    path = wmt14_project / paths.LAYERS_METADATA
+    metadata.write(path, layers)
     assert render(wmt14_project).returncode == 0
     index, companion = (
         (wmt14_project / "reports" / name).read_text()
@@ -174,12 +174,12 @@ def test_times_and_what_is_reckoned_from_them_are_circumstances(
 
 
 def test_text_from_data_is_escaped(
-    project: Project, toy: dict[str, Any], scores_file: Maker, trained: TrainCircumstances
+    project: Project, toy: dict[str, Any], scores_file: Maker, trained: TrainingMetadata
 ) -> None:
     folder = project(toy, {"en-de.base": scores_file("en-de.base", "toy-test", 40, 50.0)})
     (folder / "outputs/en-de.base/test.hypotheses").write_text(f"{SCRIPT}\n" * 40, encoding="utf-8")
     named = trained.replace(host=SCRIPT, versions={SCRIPT: SCRIPT})
-    circumstances.write(folder / places.train_circumstances("en-de.base"), named)
+    metadata.write(folder / paths.training_metadata("en-de.base"), named)
     assert render(folder).returncode == 0
     for name in ("index.html", "circumstances.html"):
         text = (folder / "reports" / name).read_text(encoding="utf-8")

@@ -14,10 +14,10 @@ from aiayn.errors import AiaynError, CheckpointError, DataError, ProfileError, S
 from aiayn.files import write_atomically
 from aiayn.results import (
     checkpoints,
-    circumstances,
     history,
     illustrations,
-    places,
+    metadata,
+    paths,
     profiles,
     scores,
     text,
@@ -134,7 +134,7 @@ TEXT = text.Manifest(
 
 KINDS = {
     "text": Kind(
-        places.manifest(places.text("en-de")), TEXT, text.write_manifest, text.read_manifest, DataError,
+        paths.manifest(paths.text("en-de")), TEXT, text.write_manifest, text.read_manifest, DataError,
         frozenset({
             "cleaning.empty", "cleaning.max_words", "downloads.flickr", "downloads.flickr.sha256",
             "downloads.flickr.url", "languages.source", "languages.target", "splits.dev",
@@ -147,7 +147,7 @@ KINDS = {
         }),
     ),
     "tokens": Kind(
-        places.manifest(places.tokens("en-de")),
+        paths.manifest(paths.tokens("en-de")),
         tokens.TokenManifest(
             vocabulary=4000,
             splits={
@@ -166,7 +166,7 @@ KINDS = {
         }),
     ),
     "checkpoints": Kind(
-        places.MODELS / "averaged.json",  # the text that stands in a file of weights
+        paths.MODELS / "averaged.json",  # the text that stands in a file of weights
         checkpoints.Weights(
             run="en-de.small", model={
                 "N": 3, "P_drop": 0.03, "positions": "sinusoid", "steps": 40, "checkpoint_steps": 20,
@@ -180,7 +180,7 @@ KINDS = {
         frozenset({"model.N", "model.P_drop", "model.positions"}),
     ),
     "scores": Kind(
-        places.scores("parsing.small"), SCORES, scores.write, scores.read, ScoreError,
+        paths.scores("parsing.small"), SCORES, scores.write, scores.read, ScoreError,
         frozenset({
             "splits.dev", "splits.dev.bracket_f1", "splits.dev.exact_match",
             "splits.dev.counts.repaired", "splits.dev.counts.sentences", "splits.dev.counts.skipped",
@@ -189,7 +189,7 @@ KINDS = {
         }),
     ),
     "layers": Kind(
-        places.LAYERS_PROFILE, LAYERS, profiles.write_layers, profiles.read_layers, ProfileError,
+        paths.LAYERS_PROFILE, LAYERS, profiles.write_layers, profiles.read_layers, ProfileError,
         frozenset({
             "counts.recurrent", "counts.recurrent.points.n10_d512_k3_r64_h8",
             "counts.recurrent.exponents.n", "counts.recurrent.paper.d", "counts.recurrent.paper.n",
@@ -201,7 +201,7 @@ KINDS = {
         }),
     ),
     "models": Kind(
-        places.MODELS_PROFILE,
+        paths.MODELS_PROFILE,
         profiles.ModelsProfile(
             sentence_pieces=30,
             models={"small": {"en-de": cost(4000, 411904, 3, 4, 210)}},
@@ -211,7 +211,7 @@ KINDS = {
         frozenset({"models.small", "models.small.en-de", "paper.base"}),
     ),
     "attention": Kind(
-        places.attention(places.ILLUSTRATIONS),
+        paths.attention(paths.ILLUSTRATIONS),
         illustrations.AttentionMaps(
             run="en-de.small", task="en-de", sentence="Hi ü", translation="Ho",
             source=("▁Hi", "▁ü", "</s>"), target=("<s>", "▁Ho"),
@@ -224,8 +224,8 @@ KINDS = {
         illustrations.write_attention, illustrations.read_attention, DataError,
     ),
     "training": Kind(
-        places.train_circumstances("en-de.small"),
-        circumstances.TrainCircumstances(
+        paths.training_metadata("en-de.small"),
+        metadata.TrainingMetadata(
             host="somewhere", device="cpu: 2 x A Processor", python="3.11.7",
             versions={"torch": "2.13.0+cpu", "numpy": "2.4.6"},
             commit="0123456789abcdef0123456789abcdef01234567-dirty", fingerprint="5943",
@@ -234,36 +234,36 @@ KINDS = {
             threads=1, precision="float32", matmul="highest", padding_share=0.048, parameters=411904,
             peak_rss_bytes=480813056,
         ),
-        circumstances.write, circumstances.read_train, DataError,
+        metadata.write, metadata.read_train, DataError,
         frozenset({"versions.numpy", "versions.torch"}),
     ),
     "decoding": Kind(
-        places.decode_circumstances("en-de.small"),
-        circumstances.DecodeCircumstances(sentences=1000, seconds=12.5, sentences_per_second=80.0),
-        circumstances.write, circumstances.read_decode, DataError,
+        paths.decoding_metadata("en-de.small"),
+        metadata.DecodingMetadata(sentences=1000, seconds=12.5, sentences_per_second=80.0),
+        metadata.write, metadata.read_decode, DataError,
     ),
     "profiling": Kind(
-        places.LAYERS_CIRCUMSTANCES,
-        circumstances.ProfileCircumstances(
+        paths.LAYERS_METADATA,
+        metadata.ProfilingMetadata(
             host="elsewhere", device="cuda: A GPU", python="3.12.1",
             versions={"torch": "2.11.0+cu130"}, commit="unknown", seconds=31.4, threads=2, d=256,
             layers={
                 "self_attention": {
-                    "n32": circumstances.LayerTimes(
+                    "n32": metadata.LayerTimes(
                         n=32, forward_seconds=0.00012, forward_bytes=1048576,
                         training_seconds=0.0005, training_bytes=4194304,
                     )
                 }
             },
         ),
-        circumstances.write, circumstances.read_profile, DataError,
+        metadata.write, metadata.read_profile, DataError,
         frozenset({"versions.torch", "layers.self_attention", "layers.self_attention.n32"}),
     ),
 }  # fmt: skip
 
 CSVS = {
     "history": Kind(
-        places.history("en-de.small"),
+        paths.history("en-de.small"),
         history.History(
             (
                 history.Line(step=10, epoch=0.1961, tokens=11501, learning_rate=0.00698771, loss=6.488981),
@@ -276,7 +276,7 @@ CSVS = {
         history.write, history.read, DataError,
     ),
     "illustrations": Kind(
-        places.illustration(places.ILLUSTRATIONS, "heads"),
+        paths.illustration(paths.ILLUSTRATIONS, "heads"),
         pd.DataFrame(
             [
                 {"attention": "encoder", "layer": 1, "head": 1, "distance": 1.25, "entropy": 0.5},
@@ -289,7 +289,7 @@ CSVS = {
 
 OTHERS = {
     "hypotheses": Kind(
-        places.hypotheses(places.outputs("en-de.small"), "test"),
+        paths.hypotheses(paths.outputs("en-de.small"), "test"),
         ("Ein Satz .", "", "Zwei\u2028Zeilen? Nein."),
         text.write_lines, text.read_lines, DataError,
     ),

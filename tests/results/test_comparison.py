@@ -10,23 +10,23 @@ from typing import Any
 import pytest
 
 from aiayn.errors import ScoreError
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.comparison import (
     Comparison,
+    DecodingModes,
     Effect,
     Finding,
     Measure,
     Seed,
     Sentences,
     Variation,
-    Ways,
     read,
     write,
 )
 from aiayn.results.scores import TestSet
 from aiayn.results.text import Part
 
-GOLDEN = Path(__file__).with_name("golden") / places.TABLE_3
+GOLDEN = Path(__file__).with_name("golden") / paths.TABLE_3
 COMPARISON = Comparison(
     task="en-de",
     base="brief",
@@ -64,7 +64,7 @@ COMPARISON = Comparison(
             },
         ),
     },
-    ways={"en-de.base": Ways(last=88.5, averaged=89.0, greedy=88.0)},
+    modes={"en-de.base": DecodingModes(last=88.5, averaged=89.0, greedy=88.0)},
     findings={
         "one_head": Finding(
             verdict="undecided",
@@ -108,10 +108,10 @@ def test_the_file_is_as_agreed() -> None:
 
 def test_the_first_run_and_why_nothing_can_be_said() -> None:
     assert COMPARISON.models["brief"].run == "en-de.brief"
-    assert COMPARISON.hindrance == "no spread over the base's seeds"
+    assert COMPARISON.why_not_tested == "no spread over the base's seeds"
     alone = {"A_h1": COMPARISON.models["A_h1"]}
     one_seed = COMPARISON.replace(base="A_h1", models=alone)
-    assert one_seed.hindrance == "one seed of the base"
+    assert one_seed.why_not_tested == "one seed of the base"
 
 
 @pytest.mark.parametrize("path", [*keys(json.loads(GOLDEN.read_text()))], ids=".".join)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tests.results.golden_records import ALL, GOLDEN, SCORES
 
-from aiayn.results import places, profiles, scores
+from aiayn.results import paths, profiles, scores
 from aiayn.validation import StrictModel
 
 
@@ -34,24 +34,24 @@ def test_writing_the_record_gives_the_golden_bytes(name: str, tmp_path: Path) ->
 
 
 def test_metrics_are_what_runs_are_compared_by(tmp_path: Path) -> None:
-    path = places.metrics("parsing.small")
+    path = paths.metrics("parsing.small")
     scores.write_metrics(tmp_path / path, SCORES, "bracket_f1", 61.867809)
     assert (tmp_path / path).read_bytes() == (GOLDEN / path).read_bytes()
 
 
 def test_no_golden_file_is_without_a_test() -> None:
     files = {p.relative_to(GOLDEN) for p in GOLDEN.rglob("*") if p.is_file()}
-    elsewhere = {places.metrics("parsing.small"), places.TABLE_3}
+    elsewhere = {paths.metrics("parsing.small"), paths.TABLE_3}
     assert files == {kind.path for kind in ALL.values()} | elsewhere
 
 
 def test_what_stands_where() -> None:
-    layers = profiles.read_layers(GOLDEN / places.LAYERS_PROFILE)
+    layers = profiles.read_layers(GOLDEN / paths.LAYERS_PROFILE)
     assert (
         layers.counts["recurrent"].exponents["n"].term.source
         == "layers.json:counts.recurrent.exponents.n.term"
     )
-    models = profiles.read_models(GOLDEN / places.MODELS_PROFILE)
+    models = profiles.read_models(GOLDEN / paths.MODELS_PROFILE)
     assert models.paper["base"].source == "models.json:paper.base"
-    scored = scores.read(GOLDEN / places.scores("parsing.small"))
+    scored = scores.read(GOLDEN / paths.scores("parsing.small"))
     assert scored.splits["dev"].scores["bracket_f1"].source == "parsing.small.json:dev.bracket_f1"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aiayn.errors import DataError, ScoreError
 from aiayn.files import write_atomically
-from aiayn.results import history, places, scores, text
+from aiayn.results import history, paths, scores, text
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 counts = st.integers(min_value=0, max_value=10**15)
@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @given(st.lists(lines, max_size=4))
 def test_history(folder: Path, held: list[history.Line]) -> None:
-    path = folder / places.history("en-de.any")
+    path = folder / paths.history("en-de.any")
     history.write(path, history.History(tuple(held)))
     assert history.read(path).lines == tuple(held)
 
@@ -56,7 +56,7 @@ def test_history(folder: Path, held: list[history.Line]) -> None:
     st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), min_size=1)
 )
 def test_lines(folder: Path, held: list[str]) -> None:
-    path = places.lines(folder / places.text("any"), places.DEV, "source")
+    path = paths.lines(folder / paths.text("any"), paths.DEV, "source")
     text.write_lines(path, held)
     assert text.read_lines(path) == tuple(held)
 
@@ -64,7 +64,7 @@ def test_lines(folder: Path, held: list[str]) -> None:
 @given(st.dictionaries(names, splits, max_size=2))
 def test_scores(folder: Path, held: dict[str, scores.SplitScores]) -> None:
     """Up to the rounding to two decimals, which a second round leaves alone."""
-    path = folder / places.scores("any.run")
+    path = folder / paths.scores("any.run")
     written = scores.RunScores(run="any.run", task="any", model="run", splits=held)
     scores.write(path, written)
     once = path.read_bytes()
@@ -148,7 +148,7 @@ def test_text_that_is_damaged(content: bytes, complaint: str, tmp_path: Path) ->
 
 
 def test_a_number_that_is_text(tmp_path: Path) -> None:
-    golden = Path(__file__).parent / "golden" / places.scores("parsing.small")
+    golden = Path(__file__).parent / "golden" / paths.scores("parsing.small")
     path = tmp_path / "parsing.small.json"
     write_atomically(path, golden.read_text(encoding="utf-8").replace("12.34", '"12.34"'))
     with pytest.raises(

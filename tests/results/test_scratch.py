@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.scratch import delete, delete_recorded, finished
 
 RUN, RECORD = "en-de.base-s2", b'{"fingerprint": "0123"}\n'
@@ -18,9 +18,9 @@ RUN, RECORD = "en-de.base-s2", b'{"fingerprint": "0123"}\n'
 @pytest.fixture
 def scratch(tmp_path: Path) -> Path:
     """The scratch folder of a training that has ended."""
-    folder = tmp_path / places.scratch(RUN, "0123456789abcdef0123")
+    folder = tmp_path / paths.scratch(RUN, "0123456789abcdef0123")
     folder.mkdir(parents=True)
-    places.resume(folder).write_text("state")
+    paths.resume(folder).write_text("state")
     (folder / "step-0000003.safetensors").write_text("weights")
     finished(folder).write_bytes(RECORD)
     return folder
@@ -63,7 +63,7 @@ def test_a_training_that_has_not_ended_stays(tmp_path: Path, scratch: Path) -> N
     finished(scratch).unlink()
     lock(tmp_path, RECORD)
     delete_recorded(tmp_path)
-    assert places.resume(scratch).exists()
+    assert paths.resume(scratch).exists()
 
 
 def test_the_state_goes_first_and_the_record_of_the_end_last(
@@ -78,7 +78,7 @@ def test_the_state_goes_first_and_the_record_of_the_end_last(
 
     monkeypatch.setattr(Path, "unlink", noted)
     delete(scratch)
-    assert (gone[0], gone[-1], len(gone)) == (places.resume(scratch), finished(scratch), 3)
+    assert (gone[0], gone[-1], len(gone)) == (paths.resume(scratch), finished(scratch), 3)
     assert not scratch.exists()
 
 
@@ -87,7 +87,7 @@ def test_another_training_deletes_it_at_the_same_moment(
     where: str, tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock(tmp_path, RECORD)
-    kept = tmp_path / places.scratch("en-fr.base", "0123456789abcdef0123")
+    kept = tmp_path / paths.scratch("en-fr.base", "0123456789abcdef0123")
     shutil.copytree(scratch, kept)
     step = getattr(Path, where)
 

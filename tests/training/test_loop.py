@@ -17,9 +17,9 @@ import torch
 
 from aiayn.errors import CheckpointError, TrainingError
 from aiayn.model.checkpoints import load_tensors, load_weights
-from aiayn.results import history, places
+from aiayn.results import history, paths
 from aiayn.training.loop import Terminated, fit
-from aiayn.training.run_metadata import circumstances
+from aiayn.training.run_metadata import training_metadata
 from aiayn.training.trainer import Trainer
 
 Make = Callable[..., Trainer]
@@ -28,8 +28,8 @@ Together = Callable[..., list[tuple[int, str]]]
 
 def everything(scratch: Path) -> dict[str, bytes]:
     """Weights by file; the seconds in the resume state differ, so that is compared by its tensors."""
-    files = {path.name: path.read_bytes() for path in places.saved_checkpoints(scratch)}
-    tensors, metadata = load_tensors(places.resume(scratch))
+    files = {path.name: path.read_bytes() for path in paths.saved_checkpoints(scratch)}
+    tensors, metadata = load_tensors(paths.resume(scratch))
     state = b"".join(tensors[name].numpy().tobytes() for name in sorted(tensors))
     return {**files, "state": state, "history": repr(metadata["extra"]["history"]).encode()}
 
@@ -51,7 +51,7 @@ def test_history(make_trainer: Make, scratch: Path) -> None:
 
 def test_what_a_training_took(make_trainer: Make, scratch: Path) -> None:
     trainer = make_trainer(steps=9)
-    found = circumstances(trainer, fit(trainer, scratch))
+    found = training_metadata(trainer, fit(trainer, scratch))
     assert found.tokens_per_second > 0
     assert found.peak_rss_bytes, "a process that has imported torch"
     assert 1e8 < found.peak_rss_bytes < 1e11
@@ -59,7 +59,7 @@ def test_what_a_training_took(make_trainer: Make, scratch: Path) -> None:
 
 def test_the_last_checkpoints_are_kept(make_trainer: Make, scratch: Path) -> None:
     fit(make_trainer(steps=10, average=3), scratch)
-    steps = [load_weights(path)[1].step for path in places.saved_checkpoints(scratch)]
+    steps = [load_weights(path)[1].step for path in paths.saved_checkpoints(scratch)]
     assert steps == [6, 9, 10]
 
 
@@ -107,7 +107,7 @@ def test_kill_9_at_five_random_moments(train_together: Together, tmp_path: Path)
         assert ended[0][0] == -signal.SIGKILL
         starts += 1
     assert train_together(tmp_path / "parts", **what) == [(0, ANY)]
-    assert load_tensors(places.resume(tmp_path / "parts"))[1]["extra"]["starts"] > 2
+    assert load_tensors(paths.resume(tmp_path / "parts"))[1]["extra"]["starts"] > 2
     assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
 
 
@@ -126,10 +126,10 @@ def test_a_scratch_that_was_deleted_halfway(make_trainer: Make, scratch: Path) -
     it says so."""
     fit(make_trainer(average=3), scratch)
     whole = everything(scratch)
-    places.saved_checkpoints(scratch)[0].unlink()
+    paths.saved_checkpoints(scratch)[0].unlink()
     with pytest.raises(CheckpointError, match="step-0000003.safetensors: not there, but .* step 8"):
         fit(make_trainer(average=3), scratch)
-    places.resume(scratch).unlink()
+    paths.resume(scratch).unlink()
     assert fit(make_trainer(average=3), scratch).starts == 1
     assert everything(scratch) == whole
 
@@ -140,6 +140,6 @@ def test_divergence_is_one_clear_line(make_trainer: Make, scratch: Path) -> None
         TrainingError, match="training diverged. Lower training.learning_rate_scale"
     ):
         fit(trainer, scratch)
-    for path in places.saved_checkpoints(scratch):
+    for path in paths.saved_checkpoints(scratch):
         tensors, _ = load_tensors(path)
         assert all(tensor.isfinite().all() for tensor in tensors.values())

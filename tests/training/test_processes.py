@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from aiayn.model.checkpoints import load_tensors
-from aiayn.results import places
+from aiayn.results import paths
 
 Together = Callable[..., list[tuple[int, str]]]
 
 
 def everything(scratch: Path) -> dict[str, bytes]:
     """Weights by file, the tensors to go on from, history; seconds are no part of it."""
-    files = {path.name: path.read_bytes() for path in places.saved_checkpoints(scratch)}
-    tensors, metadata = load_tensors(places.resume(scratch))
+    files = {path.name: path.read_bytes() for path in paths.saved_checkpoints(scratch)}
+    tensors, metadata = load_tensors(paths.resume(scratch))
     state = b"".join(tensors[name].numpy().tobytes() for name in sorted(tensors))
     return {**files, "state": state, "history": repr(metadata["extra"]["history"]).encode()}
 

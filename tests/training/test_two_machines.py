@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.results import places
+from aiayn.results import paths
 
 TESTS = Path(__file__).resolve().parents[1]
 STEPS, SAVED, KILLED = 30, 10, 15
@@ -89,7 +89,7 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[E
 
 def made(scratch: str) -> dict[str, str]:
     """Digest of each checkpoint."""
-    files = places.saved_checkpoints(Path(scratch))
+    files = paths.saved_checkpoints(Path(scratch))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 from aiayn import config
 from aiayn.errors import ConfigError, DataError, one_line_errors, printable
 from aiayn.files import write_atomically
-from aiayn.results import places
+from aiayn.results import paths
 
 if TYPE_CHECKING:
     from aiayn.trained_run import TrainedRun
@@ -75,7 +75,7 @@ def parser() -> ArgumentParser:
     )
 
     command = add(verify)
-    command.add_argument("reproduction", type=Path, help=f"like {places.REPRODUCTIONS}/multi30k")
+    command.add_argument("reproduction", type=Path, help=f"like {paths.REPRODUCTIONS}/multi30k")
     command.add_argument("--json", type=Path, metavar="FILE", help="also write a JSON file")
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
@@ -179,7 +179,7 @@ def publish(args: Namespace) -> None:
     from aiayn.commands.publication.reproductions_table import write_table
 
     if args.name is None:
-        write_table(places.project() / places.REPRODUCTIONS)
+        write_table(paths.project() / paths.REPRODUCTIONS)
     else:
         print(publish_results(args.name, force=args.force))
 
@@ -197,7 +197,7 @@ def export(args: Namespace) -> None:
         ours = done.ours[name]
         print(f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn")
     print(f"{done.same} of {done.sentences} hypotheses are the same.")
-    print(f"How to use it: {places.card(done.folder)}")
+    print(f"How to use it: {paths.card(done.folder)}")
 
 
 def rehearse(args: Namespace) -> None:

@@ -10,7 +10,7 @@ from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.tokens.special import END, PAD
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device
-from aiayn.results.guesses import Guess
+from aiayn.results.predictions import Prediction
 
 BATCH_TOKENS = 8192  # padding counted; attention needs the square of a sentence alone
 
@@ -43,10 +43,10 @@ def probabilities(
     return found
 
 
-def guesses(probabilities: Sequence[Sequence[float]], names: Sequence[str]) -> list[Guess]:
+def predictions(probabilities: Sequence[Sequence[float]], names: Sequence[str]) -> list[Prediction]:
     """The likeliest label of each sentence; of two that are as likely, the first."""
     best = [max(range(len(names)), key=row.__getitem__) for row in probabilities]
-    return [Guess(names[n], row[n]) for n, row in zip(best, probabilities, strict=True)]
+    return [Prediction(names[n], row[n]) for n, row in zip(best, probabilities, strict=True)]
 
 
 def _batches(sources: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -9,12 +9,12 @@ from pathlib import Path
 from aiayn.config import Decoding, Kind, Model, Task
 from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.tokens.label_pieces import in_order
-from aiayn.decoding.classify import guesses, probabilities
+from aiayn.decoding.classify import predictions, probabilities
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_classifier, load_model
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device
-from aiayn.results.guesses import lines as guess_lines
+from aiayn.results.predictions import lines as prediction_lines
 
 Done = Callable[[int], object]
 
@@ -55,7 +55,7 @@ def _labelled(
     names, model = in_order(decoder.task.text.labels or ()), classifier_of(decoder)
     assert model is not None
     found = probabilities(model, decoder.bpe, sentences, decoder.device, done)
-    return guess_lines(guesses(found, names))
+    return prediction_lines(predictions(found, names))
 
 
 def classifier_of(decoder: Decoder) -> Classifier | None:

@@ -16,30 +16,30 @@ from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device
 from aiayn.model.encoder import Encoding
 from aiayn.model.transformer import Transformer
-from aiayn.results import places
+from aiayn.results import paths
 
 M = TypeVar("M", bound=Encoding)
 
 
 @dataclass(frozen=True)
 class Part:
-    """The sentences of a split, decoded in one of places.WAYS; a test set always by the mean.
-    Without a search where there is nothing to search for."""
+    """The sentences of a split, decoded in one of paths.DECODING_MODES: a test set always by the
+    mean. Without a search where there is nothing to search for."""
 
     split: str
-    way: str
+    mode: str
     search: Decoding | None
 
     @property
     def is_averaged(self) -> bool:
         """Whether the mean of the last checkpoints decodes it, rather than the last one."""
-        return self.way != places.LAST
+        return self.mode != paths.LAST
 
     def hypotheses(self, folder: Path) -> Path:
         """Where they belong, in the folder of a run's outputs."""
-        if self.split == places.DEV:
-            return places.dev_hypotheses(folder, self.way)
-        return places.hypotheses(folder, self.split)
+        if self.split == paths.DEV:
+            return paths.dev_hypotheses(folder, self.mode)
+        return paths.hypotheses(folder, self.split)
 
 
 def parts(task: Task, splits: Sequence[str]) -> Iterator[Part]:
@@ -50,13 +50,13 @@ def parts(task: Task, splits: Sequence[str]) -> Iterator[Part]:
     Args:
         splits: dev and, if the run is tested, the test sets.
     """
-    yield Part(places.DEV, places.LAST, task.decoding)
-    tests = [split for split in splits if split != places.DEV]
+    yield Part(paths.DEV, paths.LAST, task.decoding)
+    tests = [split for split in splits if split != paths.DEV]
     for split in tests:
-        yield Part(split, places.AVERAGED, task.decoding)
+        yield Part(split, paths.AVERAGED, task.decoding)
     if tests and task.kind == "translation":
-        yield Part(places.DEV, places.AVERAGED, task.decoding)
-        yield Part(places.DEV, places.GREEDY, task.search.replace(beam=1))
+        yield Part(paths.DEV, paths.AVERAGED, task.decoding)
+        yield Part(paths.DEV, paths.GREEDY, task.search.replace(beam=1))
 
 
 def weights_in(folder: Path, *, averaged: bool) -> Path:
@@ -66,11 +66,11 @@ def weights_in(folder: Path, *, averaged: bool) -> Path:
         CheckpointError: there is no checkpoint.
     """
     if averaged:
-        return places.averaged(folder)
-    saved = places.saved_checkpoints(places.checkpoints(folder))
+        return paths.averaged(folder)
+    saved = paths.saved_checkpoints(paths.checkpoints(folder))
     if not saved:
         raise CheckpointError(
-            f"{places.checkpoints(folder)}: there are no weights. Train first: "
+            f"{paths.checkpoints(folder)}: there are no weights. Train first: "
             f"dvc repro train@{folder.name}"
         )
     return saved[-1]

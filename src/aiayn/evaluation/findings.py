@@ -19,44 +19,46 @@ from aiayn.evaluation.references import read_hypotheses, read_references
 from aiayn.evaluation.significance import paired
 from aiayn.evaluation.translation_metrics import text_bleu
 from aiayn.paper.findings import STATEMENTS, Statement
-from aiayn.results import places
-from aiayn.results.comparison import Finding, Verdict, Ways
+from aiayn.results import paths
+from aiayn.results.comparison import DecodingModes, Finding, Verdict
 from aiayn.results.seeds import by_seed
 
 
-def bleu_by_way(runs: Mapping[str, Run], root: Path = Path()) -> dict[str, Ways]:
+def bleu_by_mode(runs: Mapping[str, Run], root: Path = Path()) -> dict[str, DecodingModes]:
     """BLEU of dev by decoding mode, of every run that has left the hypotheses of all modes.
 
     Raises:
         DataError, ScoreError: references or hypotheses are missing or damaged.
     """
-    found: dict[str, Ways] = {}
+    found: dict[str, DecodingModes] = {}
     for name, run in runs.items():
-        folder = root / places.outputs(name)
-        paths = {way: places.dev_hypotheses(folder, way) for way in places.WAYS}
-        if not all(path.exists() for path in paths.values()):
+        folder = root / paths.outputs(name)
+        files = {mode: paths.dev_hypotheses(folder, mode) for mode in paths.DECODING_MODES}
+        if not all(path.exists() for path in files.values()):
             continue
-        references = read_references(root / places.text(run.task), places.DEV)
+        references = read_references(root / paths.text(run.task), paths.DEV)
         metric = text_bleu(references.form)
         bleu = {}
-        for way, path in paths.items():
+        for mode, path in files.items():
             hypotheses = read_hypotheses(path, references)
             score = metric.corpus_score(hypotheses, [references.sentences]).score
-            bleu[way] = round(score, DECIMALS)
-        found[name] = Ways(**bleu)
+            bleu[mode] = round(score, DECIMALS)
+        found[name] = DecodingModes(**bleu)
     return found
 
 
-def over_seeds(runs: Mapping[str, Run], ways: Mapping[str, Ways]) -> list[list[Ways]]:
+def over_seeds(
+    runs: Mapping[str, Run], modes: Mapping[str, DecodingModes]
+) -> list[list[DecodingModes]]:
     """Of each model of a task, that of its runs by seed."""
-    groups = by_seed({name: runs[name] for name in ways}).values()
-    return [[ways[name] for name in names.values()] for names in groups]
+    groups = by_seed({name: runs[name] for name in modes}).values()
+    return [[modes[name] for name in names.values()] for names in groups]
 
 
 def judge_findings(
     samples: Mapping[str, Samples],
     base: str,
-    ways: Sequence[Sequence[Ways]],
+    modes: Sequence[Sequence[DecodingModes]],
     looks: int | None = None,
 ) -> dict[str, Finding]:
     """Every statement: whether it holds here.
@@ -64,20 +66,20 @@ def judge_findings(
     Args:
         samples: "bleu" and "perplexity" over the seeds, by model.
         base: which of the models corresponds to the paper's base.
-        ways: as of `over_seeds`; each run is compared with itself.
+        modes: as of `over_seeds`; each run is compared with itself.
         looks: as of config.Variations.
     """
     tests = [
         test
         for key, statement in STATEMENTS.items()
-        for test in _tests(key, statement, samples, base, ways)
+        for test in _tests(key, statement, samples, base, modes)
     ]
     found = decided(tests, looks)
     findings: dict[str, Finding] = {}
     for key, statement in STATEMENTS.items():
         effect, outcome = found.get((statement.measure, key), (None, "undecided"))
         verdict: Verdict = "not run at this scale"
-        if _is_run(statement, samples, base, ways):
+        if _is_run(statement, samples, base, modes):
             verdict = "undecided"
             if outcome != "undecided":
                 verdict = "holds" if outcome == statement.claim else "does not hold"
@@ -90,26 +92,26 @@ def _tests(
     statement: Statement,
     samples: Mapping[str, Samples],
     base: str,
-    ways: Sequence[Sequence[Ways]],
+    modes: Sequence[Sequence[DecodingModes]],
 ) -> Iterator[Question]:
-    if not _is_run(statement, samples, base, ways):
+    if not _is_run(statement, samples, base, modes):
         return
     if statement.over == "models":
         yield from between_models(
             key, statement.measure, _ours(statement, base), samples[statement.measure], base,
             equality=statement.claim == "equal",
         )  # fmt: skip
-    elif found := paired(_gains(statement.rows, ways)):
+    elif found := paired(_gains(statement.rows, modes)):
         yield different(key, statement.measure, found)
 
 
-def _gains(weights: Mapping[str, float], ways: Sequence[Sequence[Ways]]) -> list[float]:
+def _gains(weights: Mapping[str, float], modes: Sequence[Sequence[DecodingModes]]) -> list[float]:
     """What each model of a task gains, the mean of its seeds: more seeds of one say nothing of the
     others. Where there is one alone, what each of its seeds does.
     """
     gains = [
-        [sum(weight * getattr(bleu, way) for way, weight in weights.items()) for bleu in seeds]
-        for seeds in ways
+        [sum(weight * getattr(bleu, mode) for mode, weight in weights.items()) for bleu in seeds]
+        for seeds in modes
     ]
     compared = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
     return [round(gain, DECIMALS) for gain in compared]  # or equal ones would differ by rounding
@@ -119,10 +121,10 @@ def _is_run(
     statement: Statement,
     samples: Mapping[str, Samples],
     base: str,
-    ways: Sequence[Sequence[Ways]],
+    modes: Sequence[Sequence[DecodingModes]],
 ) -> bool:
-    if statement.over == "ways":
-        return bool(ways)
+    if statement.over == "modes":
+        return bool(modes)
     return _ours(statement, base).keys() <= samples["bleu"].keys()
 
 

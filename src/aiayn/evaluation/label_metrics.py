@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from aiayn.errors import ScoreError
 from aiayn.evaluation.accuracy import SIGNATURE, accuracy
 from aiayn.evaluation.metric import Metric
-from aiayn.results.guesses import Guess
+from aiayn.results.predictions import Prediction
 from aiayn.results.scores import Score
 
 BINS = 15
@@ -31,7 +31,7 @@ class LabelledSentences:
             one of `labels`.
     """
 
-    predictions: Sequence[Guess]
+    predictions: Sequence[Prediction]
     expected: Sequence[str]
     labels: Sequence[str]
     sentences: Sequence[str]

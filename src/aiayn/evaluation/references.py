@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aiayn.errors import DataError, ScoreError
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.scores import TestSet
 from aiayn.results.text import parse_lines, read_content, read_lines, read_manifest
 
@@ -30,7 +30,7 @@ def read_references(folder: Path, split: str, side: str = "target") -> Reference
         DataError: a file is missing or damaged, the manifest does not describe the split, or the
             references are not the ones it describes.
     """
-    path, manifest = places.lines(folder, split, side), places.manifest(folder)
+    path, manifest = paths.lines(folder, split, side), paths.manifest(folder)
     repair = f"Make the text again: dvc repro -f download@{folder.name}."
     text = read_manifest(manifest)
     described = text.splits.get(split)

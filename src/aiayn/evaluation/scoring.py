@@ -15,7 +15,7 @@ from aiayn.evaluation.label_metrics import LABEL_METRICS, LabelledSentences
 from aiayn.evaluation.metric import score_by_name
 from aiayn.evaluation.references import read_hypotheses, read_references
 from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations
-from aiayn.results import guesses, places
+from aiayn.results import paths, predictions
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import read_lines
 
@@ -33,7 +33,7 @@ def score_task_split(kind: Kind, spec: Text, split: str, text: Path, outputs: Pa
 def _score_translations(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references = read_references(text, split)
     translations = Translations(
-        read_hypotheses(places.hypotheses(outputs, split), references),
+        read_hypotheses(paths.hypotheses(outputs, split), references),
         references.sentences,
         spec.target,
         references.form,
@@ -44,8 +44,8 @@ def _score_translations(spec: Text, split: str, text: Path, outputs: Path) -> Sp
 
 
 def _score_parses(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
-    references = read_references(text, split, places.TREES)
-    hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
+    references = read_references(text, split, paths.TREES)
+    hypotheses = read_hypotheses(paths.hypotheses(outputs, split), references)
     parses = read_parses(hypotheses, _trees(references.path, references.sentences))
     return SplitScores.of(
         test_set=references.test_set,
@@ -61,7 +61,7 @@ def _score_parses(spec: Text, split: str, text: Path, outputs: Path) -> SplitSco
 
 def _score_copies(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references = read_references(text, split)
-    hypotheses = read_hypotheses(places.hypotheses(outputs, split), references)
+    hypotheses = read_hypotheses(paths.hypotheses(outputs, split), references)
     copies = Copies(hypotheses, references.sentences)
     return SplitScores.of(
         test_set=references.test_set, scores=score_by_name(COPYING_METRICS, copies)
@@ -70,16 +70,14 @@ def _score_copies(spec: Text, split: str, text: Path, outputs: Path) -> SplitSco
 
 def _score_labels(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references, labels = read_references(text, split), spec.labels or ()
-    path = places.hypotheses(outputs, split)
+    path = paths.hypotheses(outputs, split)
     read_hypotheses(path, references)  # as many lines as references
-    sentences, expected = (
-        read_lines(places.lines(text, places.TRAIN, side)) for side in places.SIDES
-    )
+    sentences, expected = (read_lines(paths.lines(text, paths.TRAIN, side)) for side in paths.SIDES)
     labelled = LabelledSentences(
-        predictions=guesses.read(path, labels),
+        predictions=predictions.read(path, labels),
         expected=references.sentences,
         labels=labels,
-        sentences=read_lines(places.lines(text, split, "source")),
+        sentences=read_lines(paths.lines(text, split, "source")),
         train=(sentences, expected),
     )
     return SplitScores.of(

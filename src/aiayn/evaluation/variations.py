@@ -15,11 +15,11 @@ from pathlib import Path
 from aiayn.config import Run, Variations
 from aiayn.errors import ScoreError
 from aiayn.evaluation.contrasts import DECIMALS, SCALES, Question, Samples, between_models, decided
-from aiayn.evaluation.findings import bleu_by_way, judge_findings, over_seeds
+from aiayn.evaluation.findings import bleu_by_mode, judge_findings, over_seeds
 from aiayn.evaluation.references import read_hypotheses, read_references
 from aiayn.evaluation.sentences import paired_by_seed
 from aiayn.paper.table_3 import ROWS
-from aiayn.results import history, places
+from aiayn.results import history, paths
 from aiayn.results.comparison import (
     Comparison,
     Direction,
@@ -47,7 +47,7 @@ def compare_variations(
         DataError: a history or the manifest is.
     """
     task, base, looks = variations.task, variations.base, variations.looks
-    ways = bleu_by_way(runs, root)
+    modes = bleu_by_mode(runs, root)
     of_task = {name: run for name, run in runs.items() if run.task == task}
     models = {model: names for (_, model), names in by_seed(of_task).items()}
     if base not in models:
@@ -55,9 +55,9 @@ def compare_variations(
             f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
             f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
-    references = read_references(root / places.text(task), SPLIT)
+    references = read_references(root / paths.text(task), SPLIT)
     hypotheses = {
-        name: read_hypotheses(places.hypotheses(root / places.outputs(name), SPLIT), references)
+        name: read_hypotheses(paths.hypotheses(root / paths.outputs(name), SPLIT), references)
         for name in of_task
     }
     signature, scored = paired_by_seed(
@@ -67,7 +67,7 @@ def compare_variations(
         model: {
             str(seed): Seed(
                 run=name,
-                perplexity=_last_perplexity(root / places.history(name)),
+                perplexity=_last_perplexity(root / paths.history(name)),
                 bleu=scored[name].bleu,
                 sentences=scored[name].sentences,
             )
@@ -97,8 +97,8 @@ def compare_variations(
             )
             for model in models
         },
-        ways=ways,
-        findings=judge_findings(samples, base, over_seeds(runs, ways), looks),
+        modes=modes,
+        findings=judge_findings(samples, base, over_seeds(runs, modes), looks),
     )
 
 

@@ -12,7 +12,7 @@ from functools import cache
 import torch
 
 from aiayn.errors import TrainingError
-from aiayn.results.host import cpu_name
+from aiayn.results.machine_metadata import cpu_name
 
 # glibc's mallopt keys: never give large blocks back to the system, or every activation pays for
 # fresh zeroed pages again (a seventh of a step's time where this was measured). What lies between

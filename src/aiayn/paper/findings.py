@@ -22,7 +22,7 @@ class Statement:
     """`text` says it in our words, `section` where the paper does; `rows` go by weight.
 
     `over` tells what these are: models, by row of table 3; or ways of decoding one and the same
-    model (named as in records.places). Section 6.1 uses these without a figure for what they gain.
+    model (named as in results.paths). Section 6.1 uses these without a figure for what they gain.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Statement:
     measure: Literal["bleu", "perplexity"]
     claim: Direction
     rows: Mapping[str, float]
-    over: Literal["models", "ways"] = "models"
+    over: Literal["models", "modes"] = "models"
 
 
 def _less(row: str, other: str) -> dict[str, float]:
@@ -86,10 +86,10 @@ STATEMENTS: Mapping[str, Statement] = {
     ),
     "averaging": Statement(
         "The mean of the last checkpoints is better than the last one", "6.1", BLEU, "higher",
-        _less("averaged", "last"), "ways",
+        _less("averaged", "last"), "modes",
     ),
     "search": Statement(
         "Beam search with a length penalty is better than greedy search", "6.1", BLEU, "higher",
-        _less("averaged", "greedy"), "ways",
+        _less("averaged", "greedy"), "modes",
     ),
 }  # fmt: skip

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from aiayn.model.device import Device
-from aiayn.results.circumstances import LayerTimes
+from aiayn.results.metadata import LayerTimes
 
 REPEATS = 3
 

@@ -17,7 +17,7 @@ from aiayn.profiling.counting import count_with_fvcore, count_with_torch
 from aiayn.profiling.growth import exponents, line
 from aiayn.profiling.layer_types import GROWS_WITH, LAYER_TYPES, PATHS, LayerType, Path, Sizes
 from aiayn.profiling.reachability import path_length, relations, stacked
-from aiayn.results.circumstances import LayerTimes
+from aiayn.results.metadata import LayerTimes
 from aiayn.results.profiles import (
     Chain,
     Counted,

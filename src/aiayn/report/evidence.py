@@ -10,7 +10,7 @@ from typing import TypeVar
 from aiayn import config
 from aiayn.config import Config, Folds, Kind
 from aiayn.paper import PAPER, Paper
-from aiayn.results import comparison, history, places, scores
+from aiayn.results import comparison, history, paths, scores
 from aiayn.results.comparison import Comparison
 from aiayn.results.history import History
 from aiayn.results.json_files import if_there
@@ -56,7 +56,7 @@ class Evidence:
 
     def hypotheses(self, run: str, split: str) -> Path | None:
         """The file of what a run made of a split; None where there is none, or an outdated one."""
-        path = places.hypotheses(self.root / places.outputs(run), split)
+        path = paths.hypotheses(self.root / paths.outputs(run), split)
         return path if path.exists() and run not in self.outdated else None
 
 
@@ -79,19 +79,19 @@ def gather(root: Path = Path()) -> Evidence:
         found = {name: current(name, read, path(name)) for name in names}
         return {name: record for name, record in found.items() if record is not None}
 
-    scored = of_each(parameters.runs, scores.read, places.scores)
-    variations = current("compare", comparison.read, places.TABLE_3)
+    scored = of_each(parameters.runs, scores.read, paths.scores)
+    variations = current("compare", comparison.read, paths.TABLE_3)
     return Evidence(
         root=root,
         config=parameters,
         paper=PAPER,
         scores={run: scored[run].splits if run in scored else None for run in parameters.runs},
-        histories=of_each(parameters.runs, history.read, places.history),
+        histories=of_each(parameters.runs, history.read, paths.history),
         manifests=of_each(
-            parameters.tasks, read_manifest, lambda task: places.manifest(places.text(task))
+            parameters.tasks, read_manifest, lambda task: paths.manifest(paths.text(task))
         ),
-        layers=current("profile_layers", read_layers, places.LAYERS_PROFILE),
-        models=current("profile_models", read_models, places.MODELS_PROFILE),
+        layers=current("profile_layers", read_layers, paths.LAYERS_PROFILE),
+        models=current("profile_models", read_models, paths.MODELS_PROFILE),
         variations=None if variations and variations.runs & outdated.keys() else variations,
         outdated=outdated,
     )
@@ -102,7 +102,7 @@ def _outdated(root: Path, parameters: Config) -> dict[str, Sequence[str]]:
 
     DVC re-runs them; until it has, or if a stage fails, the old files stay where they are.
     """
-    lock, values = Lock(root / places.LOCK), config.read_yaml((root / config.PARAMS).read_bytes())
+    lock, values = Lock(root / paths.LOCK), config.read_yaml((root / config.PARAMS).read_bytes())
     items: dict[str, tuple[str, ...]] = {name: (name,) for name in (*parameters.tasks, *STAGES)}
     items |= {run: (run, parameters.run(run).task) for run in parameters.runs}
     changed = {name: lock.outdated(values, *own) for name, own in items.items()}
@@ -125,7 +125,7 @@ def leading_runs(config: Config, task: str) -> list[str]:
 
 def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | None:
     """Of a task whose test set is a fold of some text: that text's downloads, and which fold."""
-    labelled = config.catalogue.corpora[config.task(task).text.tests[places.TEST]].labelled
+    labelled = config.catalogue.corpora[config.task(task).text.tests[paths.TEST]].labelled
     if labelled is None or labelled.folds is None:
         return None
     return frozenset(side.download for side in labelled.texts.values()), labelled.folds

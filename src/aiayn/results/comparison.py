@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+from pydantic import Field
+
 from aiayn.errors import ScoreError
 from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
 from aiayn.results.scores import TestSet
@@ -88,19 +90,19 @@ class Finding(StrictModel):
     effect: Effect | None = None
 
 
-class Ways(StrictModel):
-    """BLEU of dev, as one run decoded it in each of places.WAYS."""
+class DecodingModes(StrictModel):
+    """BLEU of dev, as one run decoded it in each of paths.DECODING_MODES."""
 
     last: float
     averaged: float
     greedy: float
 
 
-class Comparison(StrictModel):
+class Comparison(StrictModel, validate_by_name=True):
     """All variations by model, the one that they vary, `base`, among them; and what they say of
     the paper's statements (aiayn.paper.findings), by key.
 
-    `ways` has the runs that were decoded in all of them. `split` names the sentences that were
+    `modes` has the runs that were decoded in all of them. `split` names the sentences that were
     scored; `signature` is sacreBLEU's.
     """
 
@@ -110,26 +112,26 @@ class Comparison(StrictModel):
     test_set: TestSet
     signature: str
     models: Mapping[str, Variation]
-    ways: Mapping[str, Ways]
+    modes: Mapping[str, DecodingModes] = Field(alias="ways")
     findings: Mapping[str, Finding]
 
     @property
     def runs(self) -> frozenset[str]:
         """All runs that are compared."""
         seeds = (seed.run for model in self.models.values() for seed in model.seeds.values())
-        return frozenset((*seeds, *self.ways))
+        return frozenset((*seeds, *self.modes))
 
     @property
-    def hindrance(self) -> str:
+    def why_not_tested(self) -> str:
         """Why a variation without an effect has none, in words."""
         if len(self.models[self.base].seeds) < 2:
             return "one seed of the base"
         return "no spread over the base's seeds"
 
     @property
-    def hindrance_of_ways(self) -> str:
+    def why_modes_not_tested(self) -> str:
         """The same of a statement on decoding."""
-        return "one run" if len(self.ways) < 2 else "the same in all runs"
+        return "one run" if len(self.modes) < 2 else "the same in all runs"
 
 
 def write(path: Path, comparison: Comparison) -> None:

@@ -25,11 +25,11 @@ import pandas as pd
 
 from aiayn import config
 from aiayn.config import Config
-from aiayn.results import comparison, history, places, profiles, scores
-from aiayn.results.circumstances import TrainCircumstances, read_train
+from aiayn.results import comparison, history, paths, profiles, scores
 from aiayn.results.comparison import Comparison, Effect
 from aiayn.results.history import History
 from aiayn.results.json_files import if_there
+from aiayn.results.metadata import TrainingMetadata, read_train
 from aiayn.results.profiles import Fitted, LayersProfile, ModelCost, ModelsProfile
 from aiayn.results.scores import SplitScores
 from aiayn.results.seeds import spread
@@ -170,7 +170,7 @@ class Results:
     def runs(self) -> pd.DataFrame:
         """Every run of params.yaml, trained or not."""
         trained = {
-            run: if_there(read_train, self.root / places.train_circumstances(run))
+            run: if_there(read_train, self.root / paths.training_metadata(run))
             for run in self.config.runs
         }
         return runs_frame(self.config, self._histories, trained)
@@ -179,7 +179,7 @@ class Results:
     def scores(self) -> pd.DataFrame:
         """A row for each metric on each split of each run."""
         found = {
-            run: if_there(scores.read, self.root / places.scores(run)) for run in self.config.runs
+            run: if_there(scores.read, self.root / paths.scores(run)) for run in self.config.runs
         }
         return scores_frame(self.config, {run: file.splits for run, file in found.items() if file})
 
@@ -191,12 +191,12 @@ class Results:
     @cached_property
     def models(self) -> pd.DataFrame:
         """Parameters and FLOPs of our models, then of the paper's."""
-        return models_frame(if_there(profiles.read_models, self.root / places.MODELS_PROFILE))
+        return models_frame(if_there(profiles.read_models, self.root / paths.MODELS_PROFILE))
 
     @cached_property
     def layers(self) -> pd.DataFrame:
         """Table 1, measured: exponents and lines, then every count and path length."""
-        return layers_frame(if_there(profiles.read_layers, self.root / places.LAYERS_PROFILE))
+        return layers_frame(if_there(profiles.read_layers, self.root / paths.LAYERS_PROFILE))
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:
@@ -211,19 +211,19 @@ class Results:
     @cached_property
     def _histories(self) -> dict[str, History]:
         found = {
-            run: if_there(history.read, self.root / places.history(run)) for run in self.config.runs
+            run: if_there(history.read, self.root / paths.history(run)) for run in self.config.runs
         }
         return {run: curve for run, curve in found.items() if curve}
 
     @cached_property
     def _compared(self) -> Comparison | None:
-        return if_there(comparison.read, self.root / places.TABLE_3)
+        return if_there(comparison.read, self.root / paths.TABLE_3)
 
 
 def runs_frame(
     config: Config,
     histories: Mapping[str, History],
-    trained: Mapping[str, TrainCircumstances | None],
+    trained: Mapping[str, TrainingMetadata | None],
 ) -> pd.DataFrame:
     """See SCHEMAS["runs"]."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from aiayn.errors import ScoreError
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
 from aiayn.results.text import Part, Split
 from aiayn.validation import StrictModel
@@ -118,10 +118,10 @@ def write_metrics(path: Path, scores: RunScores, headline: str, perplexity: floa
     perplexity of the last checkpoint on dev."""
     splits = {
         name: {headline: scores.splits[name].scores[headline].rounded().value}
-        for name in (places.DEV, places.TEST)
+        for name in (paths.DEV, paths.TEST)
         if name in scores.splits
     }
-    splits.setdefault(places.DEV, {})["perplexity"] = round(perplexity, DECIMALS)
+    splits.setdefault(paths.DEV, {})["perplexity"] = round(perplexity, DECIMALS)
     write_json(path, splits, indent=2, sort_keys=True)
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from aiayn.errors import DataError
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.lock import Lock
 
 
@@ -29,7 +29,7 @@ def delete(folder: Path) -> None:
     left is not taken for a training. The record that it has ended goes last: by it, what is left is
     found and deleted by the next.
     """
-    first, last = places.resume(folder), finished(folder)
+    first, last = paths.resume(folder), finished(folder)
     with suppress(FileNotFoundError):
         for path in sorted(folder.iterdir(), key=lambda path: (path == last, path != first)):
             path.unlink(missing_ok=True)
@@ -38,16 +38,16 @@ def delete(folder: Path) -> None:
 
 def delete_recorded(root: Path) -> None:
     """Delete the scratch folder of every training that dvc.lock below `root` records."""
-    ended = sorted((root / places.SCRATCH).glob(str(finished(Path("*")))))
+    ended = sorted((root / paths.SCRATCH).glob(str(finished(Path("*")))))
     if not ended:
         return
     try:
-        lock = Lock(root / places.LOCK)
+        lock = Lock(root / paths.LOCK)
     except DataError:  # DVC may be writing it at this moment: another time
         return
     for record in ended:
         run = record.parent.name.rpartition("-")[0]
-        recorded = lock.out(places.train_circumstances(run).as_posix())
+        recorded = lock.out(paths.training_metadata(run).as_posix())
         with suppress(FileNotFoundError):  # another training has just deleted it
             content = record.read_bytes()
             if recorded == hashlib.md5(content, usedforsecurity=False).hexdigest():

@@ -9,7 +9,7 @@ from typing import Any
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.json_files import json_text, read_bytes, read_json
 from aiayn.validation import StrictModel
 
@@ -97,17 +97,17 @@ def read_lines(path: Path) -> tuple[str, ...]:
     return parse_lines(read_content(path), path)
 
 
-def read_parallel(*paths: Path) -> list[tuple[str, ...]]:
+def read_parallel(*files: Path) -> list[tuple[str, ...]]:
     """The lines of files that belong together, line by line.
 
     Raises:
         DataError: as `read_lines`, or a file has not as many lines as the first.
     """
-    columns = [read_lines(path) for path in paths]
-    for path, lines in zip(paths, columns, strict=True):
+    columns = [read_lines(path) for path in files]
+    for path, lines in zip(files, columns, strict=True):
         if len(lines) != len(columns[0]):
             raise DataError(
-                f"{paths[0]} has {len(columns[0])} lines and {path} has {len(lines)}. "
+                f"{files[0]} has {len(columns[0])} lines and {path} has {len(lines)}. "
                 "Make both again: dvc repro."
             )
     return columns
@@ -132,6 +132,6 @@ def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:
 
 def _file_error(path: Path, what: str) -> DataError:
     """Text lies in a folder of its task, hypotheses in one of their run."""
-    decoded = path == places.hypotheses(path.parent, path.stem)
+    decoded = path == paths.hypotheses(path.parent, path.stem)
     stage = "decode" if decoded else "download"
     return DataError(f"{path}: {what} Make it again: dvc repro -f {stage}@{path.parent.name}.")

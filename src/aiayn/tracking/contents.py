@@ -16,17 +16,17 @@ import pandas as pd
 from aiayn.config import Config
 from aiayn.paper import PAPER
 from aiayn.paper.claims import agreement
-from aiayn.results import comparison, history, places, scores
-from aiayn.results.circumstances import (
-    DecodeCircumstances,
-    TrainCircumstances,
+from aiayn.results import comparison, history, paths, scores
+from aiayn.results.comparison import Comparison, Variation
+from aiayn.results.json_files import if_there, plain
+from aiayn.results.lock import Lock
+from aiayn.results.machine_metadata import UNKNOWN_COMMIT
+from aiayn.results.metadata import (
+    DecodingMetadata,
+    TrainingMetadata,
     read_decode,
     read_train,
 )
-from aiayn.results.comparison import Comparison, Variation
-from aiayn.results.host import UNKNOWN_COMMIT
-from aiayn.results.json_files import if_there, plain
-from aiayn.results.lock import Lock
 from aiayn.results.profiles import ModelsProfile, read_models
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import Manifest, read_lines, read_manifest
@@ -43,7 +43,7 @@ REPORT_FILES = ("index.html", "figures/*.svg", "tables/*")
 LARGEST_FILE = 4 << 20  # bytes; larger ones are not uploaded
 
 _NOT_TAGS = frozenset({"fingerprint", "started", "ended"})  # MLflow has them elsewhere
-_DATASET_CONTEXTS = {places.TRAIN: "training", places.DEV: "validation"}
+_DATASET_CONTEXTS = {paths.TRAIN: "training", paths.DEV: "validation"}
 _DIGEST_CHARACTERS = 36  # MLflow's limit; DVC's digest of a folder just fits
 
 
@@ -91,13 +91,13 @@ class Project:
     def __init__(self, config: Config, root: Path) -> None:
         self._config = config
         self._root = root
-        self.lock = Lock(root / places.LOCK)
-        self._profile: ModelsProfile | None = if_there(read_models, root / places.MODELS_PROFILE)
-        self._table_3: Comparison | None = if_there(comparison.read, root / places.TABLE_3)
+        self.lock = Lock(root / paths.LOCK)
+        self._profile: ModelsProfile | None = if_there(read_models, root / paths.MODELS_PROFILE)
+        self._table_3: Comparison | None = if_there(comparison.read, root / paths.TABLE_3)
 
     def is_trained(self, run: str) -> bool:
         """Whether there is a training curve to mirror."""
-        return (self._root / places.history(run)).exists()
+        return (self._root / paths.history(run)).exists()
 
     def run(self, run: str) -> RunContents:
         """The contents of the MLflow run for a trained `run`.
@@ -107,20 +107,20 @@ class Project:
         """
         config, root = self._config, self._root
         task, model = config.run(run).task, config.run(run).model
-        path = root / places.history(run)
+        path = root / paths.history(run)
         curve = history.read(path)
-        training = if_there(read_train, root / places.train_circumstances(run))
-        decoding = if_there(read_decode, root / places.decode_circumstances(run))
-        scored = if_there(scores.read, root / places.scores(run))
+        training = if_there(read_train, root / paths.training_metadata(run))
+        decoding = if_there(read_decode, root / paths.decoding_metadata(run))
+        scored = if_there(scores.read, root / paths.scores(run))
         splits = scored.splits if scored else {}
-        manifest = if_there(read_manifest, places.manifest(root / places.text(task)))
+        manifest = if_there(read_manifest, paths.manifest(root / paths.text(task)))
         started = datetime.fromisoformat(training.started).timestamp() if training else 0.0
         identity = RunIdentity(
             scale=config.scale, run=run, task=task, model=model,
             # without its metadata, a training is identified by its curve
             fingerprint=training.fingerprint if training else _sha256(path.read_text()),
         )  # fmt: skip
-        datasets = _datasets(task, manifest, self.lock.out(places.text(task).as_posix()))
+        datasets = _datasets(task, manifest, self.lock.out(paths.text(task).as_posix()))
         # DVC deletes the temporary folder of an experiment, and then nothing could be loaded
         is_temporary = ".dvc" in root.resolve().parts
         weights = weights_of(config, run, self.lock, datasets, curve.step)
@@ -160,11 +160,11 @@ class Project:
 
     def report(self) -> RunContents | None:
         """The contents of the run with the page, figures and tables; None before that stage ran."""
-        reports = self._root / places.REPORTS
-        paths = itertools.chain.from_iterable(sorted(reports.glob(p)) for p in REPORT_FILES)
+        reports = self._root / paths.REPORTS
+        found = itertools.chain.from_iterable(sorted(reports.glob(p)) for p in REPORT_FILES)
         files = {
             path.relative_to(reports).as_posix(): path.read_text(encoding="utf-8")
-            for path in paths
+            for path in found
             if path.stat().st_size <= LARGEST_FILE
         }
         digests = {f"dvc.{stage}": digest for stage, digest in self.lock.digests("").items()}
@@ -174,15 +174,15 @@ class Project:
 
     def _run_files(self, run: str, task: str) -> dict[str, str]:
         """Sample outputs and the score file of `run`, by artifact path."""
-        files, text = {}, self._root / places.text(task)
-        pattern = places.hypotheses(places.outputs(run), "*").as_posix()
+        files, text = {}, self._root / paths.text(task)
+        pattern = paths.hypotheses(paths.outputs(run), "*").as_posix()
         for hypotheses in sorted(self._root.glob(pattern)):
-            sides = (places.lines(text, hypotheses.stem, side) for side in places.SIDES)
+            sides = (paths.lines(text, hypotheses.stem, side) for side in paths.SIDES)
             columns = dict(zip(SAMPLE_COLUMNS, (*sides, hypotheses), strict=True))
             if all(path.exists() for path in columns.values()):
                 table = pd.DataFrame({k: read_lines(p)[:SAMPLES] for k, p in columns.items()})
                 files[f"samples/{hypotheses.stem}.csv"] = table.to_csv(index=False)
-        path = self._root / places.scores(run)
+        path = self._root / paths.scores(run)
         if path.exists():
             files["scores.json"] = path.read_text(encoding="utf-8")
         return files
@@ -241,7 +241,7 @@ def _agreement_tags(row: Variation) -> dict[str, str]:
     return {f"{name}_vs_base": agreement(m.claim, m.outcome) for name, m in measures.items()}
 
 
-def _metadata_tags(training: TrainCircumstances | None) -> dict[str, str]:
+def _metadata_tags(training: TrainingMetadata | None) -> dict[str, str]:
     """Where the run was trained and with what: host, device, commit, versions.torch."""
     if training is None:
         return {}
@@ -258,7 +258,7 @@ def _metadata_tags(training: TrainCircumstances | None) -> dict[str, str]:
 
 
 def _signatures(splits: Mapping[str, SplitScores]) -> dict[str, str]:
-    scored = splits.get(places.TEST) or splits.get(places.DEV)
+    scored = splits.get(paths.TEST) or splits.get(paths.DEV)
     scores_by_name = scored.scores if scored else {}
     return {f"signature.{metric}": score.signature for metric, score in scores_by_name.items()}
 
@@ -274,7 +274,7 @@ def _score_metrics(splits: Mapping[str, SplitScores]) -> Iterator[tuple[str, flo
 
 
 def _work_metrics(
-    training: TrainCircumstances | None, decoding: DecodeCircumstances | None
+    training: TrainingMetadata | None, decoding: DecodingMetadata | None
 ) -> Iterator[tuple[str, float]]:
     """Time, speed and memory. MLflow sorts groups by name, so `work` comes after the scores."""
     for kind, metadata in (("training", training), ("decoding", decoding)):
@@ -295,7 +295,7 @@ def _datasets(task: str, manifest: Manifest | None, dvc_digest: str | None) -> l
 
     inputs = []
     for name, split in manifest.splits.items() if manifest else ():
-        uri = places.lines(places.text(task), name, "source").as_posix()
+        uri = paths.lines(paths.text(task), name, "source").as_posix()
         dataset = Dataset(
             name=f"{task}/{name}",
             digest=(dvc_digest or split.sha256["source"])[:_DIGEST_CHARACTERS],

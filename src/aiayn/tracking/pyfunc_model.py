@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiayn.errors import CheckpointError
-from aiayn.results import places
+from aiayn.results import paths
 
 if TYPE_CHECKING:
     from aiayn.trained_run import TrainedRun
@@ -41,7 +41,7 @@ def _load_pyfunc(path: str, model_config: Mapping[str, str]) -> PyfuncModel:
     import aiayn
 
     root, run = Path(model_config["root"]), model_config["run"]
-    weights = root / places.averaged(places.model(run))
+    weights = root / paths.averaged(paths.model(run))
     if not weights.exists():
         raise CheckpointError(
             f"{weights}: not there. In that folder, run dvc pull or dvc repro average@{run}; or "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiayn.config import Config
 from aiayn.paper import PAPER
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.lock import Lock
 from aiayn.tracking.store import Store
 
@@ -64,14 +64,14 @@ def weights_of(
         datasets: those of the run's task.
         steps: those of the training curve.
     """
-    path = places.averaged(places.model(run)).as_posix()
+    path = paths.averaged(paths.model(run)).as_posix()
     md5 = lock.out(path)
     if md5 is None or not steps:
         return None
     task, _, row = run.partition(".")
     printed = PAPER.table_2.get(row)
     in_table_2 = task in PAPER.table_2_columns and printed is not None and bool(printed.recipes)
-    tested = [split for split in config.splits_of(run) if split != places.DEV]
+    tested = [split for split in config.splits_of(run) if split != paths.DEV]
     digests = {item.dataset.name: item.dataset.digest for item in datasets}
     names = {split: f"{config.run(run).task}/{split}" for split in tested}
     return Weights(

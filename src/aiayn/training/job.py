@@ -13,7 +13,7 @@ import torch
 from aiayn.config import Kind, Model, Training
 from aiayn.errors import DataError
 from aiayn.model.device import Device
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.checkpoints import Weights
 
 
@@ -39,7 +39,7 @@ class Job:
         Raises:
             DataError: its manifest is missing.
         """
-        manifest = places.manifest(tokens)
+        manifest = paths.manifest(tokens)
         try:
             digest = hashlib.sha256(manifest.read_bytes()).hexdigest()
         except FileNotFoundError as error:

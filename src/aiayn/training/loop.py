@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from aiayn.errors import CheckpointError, TrainingError
 from aiayn.model.checkpoints import kept_steps
-from aiayn.results import places, progress
+from aiayn.results import paths, progress
 from aiayn.results.history import History, Line
 from aiayn.results.progress import Progress
 from aiayn.results.scratch import delete
@@ -97,7 +97,7 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
                     observe(step, {**line, "tokens_per_second": speed})
                     left = clock.seconds_left(step, last)
                     told = Progress(step, last, line["loss"], speed, left)
-                    progress.write(places.progress(scratch), told)
+                    progress.write(paths.progress(scratch), told)
             kept = final or step % trainer.job.model.checkpoint_steps == 0
             if kept or stop:
                 clock.stamp(outcome)
@@ -166,7 +166,7 @@ def _diverged(trainer: Trainer, what: str) -> TrainingError:
 
 
 def _resume(trainer: Trainer, scratch: Path) -> Outcome:
-    run, state = trainer.job.run, places.resume(scratch)
+    run, state = trainer.job.run, paths.resume(scratch)
     if not state.exists():
         if trainer.processes.is_first and scratch.exists():
             delete(scratch)  # what is left of one that was deleted, or killed before it saved
@@ -183,7 +183,7 @@ def _check_complete(trainer: Trainer, scratch: Path) -> None:
         trainer.step_number, last=model.steps, every=model.checkpoint_steps, keep=model.average
     )
     for step in wanted:
-        path = places.checkpoint(scratch, step)
+        path = paths.checkpoint(scratch, step)
         if not path.exists():
             raise CheckpointError(
                 f"{path}: not there, but training had come to step {trainer.step_number}. Part of "
@@ -197,9 +197,9 @@ def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> N
         raise _diverged(trainer, "weights are no longer finite")
     if trainer.processes.is_first:
         if keep:
-            trainer.save_weights(places.checkpoint(scratch, trainer.step_number))
+            trainer.save_weights(paths.checkpoint(scratch, trainer.step_number))
         trainer.save_state(
-            places.resume(scratch),
+            paths.resume(scratch),
             {
                 "history": outcome.history,
                 "seconds": outcome.seconds,
@@ -207,7 +207,7 @@ def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> N
                 "starts": outcome.starts,
             },
         )
-        for old in places.saved_checkpoints(scratch)[: -trainer.job.model.average]:
+        for old in paths.saved_checkpoints(scratch)[: -trainer.job.model.average]:
             old.unlink()
     trainer.processes.wait_for_all()
 

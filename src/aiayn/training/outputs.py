@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from aiayn.files import replaced_folder, write_atomically
-from aiayn.results import circumstances, history, places
-from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results import history, metadata, paths
+from aiayn.results.metadata import TrainingMetadata
 from aiayn.results.scratch import delete_recorded, finished
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
@@ -23,13 +23,13 @@ def make_room(root: Path, trainer: Trainer) -> None:
     """
     if trainer.processes.is_first:
         delete_recorded(root)
-        for folder in (places.model(trainer.job.run), places.HISTORIES, places.CIRCUMSTANCES):
+        for folder in (paths.model(trainer.job.run), paths.HISTORIES, paths.METADATA):
             (root / folder).mkdir(parents=True, exist_ok=True)
     trainer.processes.wait_for_all()
 
 
 def write_outputs(
-    root: Path, scratch: Path, outcome: Outcome, ended_under: TrainCircumstances
+    root: Path, scratch: Path, outcome: Outcome, ended_under: TrainingMetadata
 ) -> None:
     """Write models/RUN/checkpoints, history/RUN.csv and circumstances/RUN.train.json below `root`.
 
@@ -38,9 +38,9 @@ def write_outputs(
     """
     run = outcome.run
     if not finished(scratch).exists():
-        circumstances.write(finished(scratch), ended_under)
-    with replaced_folder(places.checkpoints(root / places.model(run))) as folder:
-        for weights in places.saved_checkpoints(scratch):
+        metadata.write(finished(scratch), ended_under)
+    with replaced_folder(paths.checkpoints(root / paths.model(run))) as folder:
+        for weights in paths.saved_checkpoints(scratch):
             shutil.copyfile(weights, folder / weights.name)
-    history.write(root / places.history(run), outcome.curve)
-    write_atomically(root / places.train_circumstances(run), finished(scratch).read_bytes())
+    history.write(root / paths.history(run), outcome.curve)
+    write_atomically(root / paths.training_metadata(run), finished(scratch).read_bytes())

@@ -14,7 +14,7 @@ import torch.distributed
 from torch import Tensor
 
 from aiayn.errors import ConfigError, TrainingError
-from aiayn.results import places
+from aiayn.results import paths
 
 TIMEOUT = timedelta(minutes=10)  # longer than the first process writes, validates or reads alone
 
@@ -73,7 +73,7 @@ class Processes:
                 raise TrainingError(
                     f"process {rank} would go on from {other}, the first from {states[0]}. All "
                     "need the same code, parameters, versions and kind of machine, and one "
-                    f"{places.SCRATCH} on a file system that they share."
+                    f"{paths.SCRATCH} on a file system that they share."
                 )
 
     @contextmanager

@@ -8,20 +8,20 @@ from datetime import UTC, datetime, timedelta
 
 import torch
 
-from aiayn.results.circumstances import TrainCircumstances
-from aiayn.results.host import this_host
+from aiayn.results.machine_metadata import this_machine
+from aiayn.results.metadata import TrainingMetadata
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
 
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # in which the system tells it, bytes
 
 
-def circumstances(trainer: Trainer, outcome: Outcome) -> TrainCircumstances:
+def training_metadata(trainer: Trainer, outcome: Outcome) -> TrainingMetadata:
     """Of a training that has just ended; seconds include those of earlier, interrupted starts."""
     device = trainer.device
     now = datetime.now(UTC)
-    return TrainCircumstances(
-        **vars(this_host(device.device.type, device.gpu_name)),
+    return TrainingMetadata(
+        **vars(this_machine(device.device.type, device.gpu_name)),
         fingerprint=trainer.fingerprint,
         seconds=round(outcome.seconds, 2),
         validation_seconds=round(outcome.validation_seconds, 2),

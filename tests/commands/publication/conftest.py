@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[3]
-CIRCUMSTANCES = {
+METADATA = {
     "host": "a-host", "device": "cpu: 2 x An Invented Processor", "python": "3.11.0",
     "versions": {"torch": "2.13.0"}, "commit": "4f2a" * 10 + "-dirty", "fingerprint": "f",
     "seconds": 60.0, "validation_seconds": 0.1, "tokens_per_second": 9, "starts": 1,
@@ -51,7 +51,7 @@ def reproduction(tmp_path: Path) -> Path:
     for path, content in (
         ("params.yaml", yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)),
         ("dvc.lock", yaml.dump(lock, Dumper=yaml.CSafeDumper)),
-        ("circumstances/en-de.base.train.json", json.dumps(CIRCUMSTANCES)),
+        ("circumstances/en-de.base.train.json", json.dumps(METADATA)),
         ("history/en-de.base.csv", "step\n10\n"),
         ("scores/en-de.base.json", json.dumps(SCORES)),
     ):

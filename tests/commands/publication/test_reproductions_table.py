@@ -12,7 +12,7 @@ from aiayn.commands.publication import reproduction_page, reproductions_table
 from aiayn.commands.publication.reproduction import Reproduction
 from aiayn.commands.publication.reproductions_table import overview, render, statements
 from aiayn.paper.findings import STATEMENTS
-from aiayn.results import comparison, places
+from aiayn.results import comparison, paths
 from aiayn.results.comparison import Comparison, Effect, Finding, Measure, Variation
 from aiayn.results.scores import TestSet
 
@@ -92,14 +92,14 @@ def compare(folder: Path, findings: dict[str, Finding]) -> None:
     sentences = TestSet(corpora={}, pairs=2, sha256={})
     record = Comparison(
         task="en-de", base="base", split="dev", test_set=sentences, signature="nrefs:1",
-        models={"base": base}, ways={}, findings=findings,
+        models={"base": base}, modes={}, findings=findings,
     )  # fmt: skip
-    (folder / places.TABLE_3).parent.mkdir(exist_ok=True)
-    comparison.write(folder / places.TABLE_3, record)
+    (folder / paths.TABLE_3).parent.mkdir(exist_ok=True)
+    comparison.write(folder / paths.TABLE_3, record)
 
 
 def test_the_published_pages_are_up_to_date() -> None:
-    folder = ROOT / places.REPRODUCTIONS
+    folder = ROOT / paths.REPRODUCTIONS
     shown = (folder / "README.md").read_text(encoding="utf-8")
     assert shown == render(reproductions(folder))
     for path in folder.glob("*/params.yaml"):

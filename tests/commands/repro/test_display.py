@@ -16,7 +16,7 @@ from aiayn.commands.repro import stage_group
 from aiayn.commands.repro.display import Display, progress_line
 from aiayn.commands.repro.schedule import Schedule
 from aiayn.commands.repro.stage_group import Event, StageGroup
-from aiayn.results import places, progress
+from aiayn.results import paths, progress
 from aiayn.results.progress import Fetching, Progress, clock
 
 SINCE = re.compile(r": \d+:\d\d")
@@ -69,7 +69,7 @@ def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StageGroup:
     """A training that has written its progress."""
     monkeypatch.chdir(tmp_path)
     group = group_in_stage(monkeypatch, TRAINING)
-    progress.write(places.progress(places.scratch("en-de.base", 16 * "a")), SOME_WAY)
+    progress.write(paths.progress(paths.scratch("en-de.base", 16 * "a")), SOME_WAY)
     return group
 
 
@@ -120,7 +120,7 @@ def test_a_job_says_so_in_its_log_too(
 
 
 def test_before_its_first_line_a_training_says_since_when(group: StageGroup) -> None:
-    path = places.progress(places.scratch("en-de.base", 16 * "a"))
+    path = paths.progress(paths.scratch("en-de.base", 16 * "a"))
     path.write_text("{}")  # of another version
     assert SINCE.fullmatch(progress_line(group).removeprefix(TRAINING))
     path.unlink()
@@ -134,15 +134,15 @@ def test_a_download_says_how_far_all_its_files_are(
     group = group_in_stage(monkeypatch, "download@en-fr")
     assert SINCE.fullmatch(progress_line(group).removeprefix(group.stage))
     said = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
-    progress.write(places.fetching(places.DOWNLOADS, "en-fr"), said)
-    progress.write(places.fetching(places.DOWNLOADS, "en-de"), Fetching(0, 1, 0, 1, 0.0))
+    progress.write(paths.fetching(paths.DOWNLOADS, "en-fr"), said)
+    progress.write(paths.fetching(paths.DOWNLOADS, "en-de"), Fetching(0, 1, 0, 1, 0.0))
     assert progress_line(group) == (
         "download@en-fr: 2 of 7 files, 1,500.0 of 6,000.0 MB, 9.0 MB/s, 8:20 left"
     )
 
 
 def test_a_run_whose_name_goes_on_is_another(group: StageGroup) -> None:
-    other = places.progress(places.scratch("en-de.base-s2", 16 * "b"))
+    other = paths.progress(paths.scratch("en-de.base-s2", 16 * "b"))
     progress.write(other, Progress(1, 2, 9.0, 1.0, 1.0))
     assert "step 640 of 1,200" in progress_line(group)
 

@@ -14,7 +14,7 @@ from aiayn.commands.repro.scale_folder import copy_reproduction, folder_of, main
 from aiayn.config import dvc_yaml
 from aiayn.config.compose import write_params
 from aiayn.errors import ConfigError
-from aiayn.results import places
+from aiayn.results import paths
 
 ROOT = Path(__file__).parents[3]
 
@@ -39,8 +39,8 @@ def test_the_demo_is_the_top_folder_and_every_other_scale_has_its_own(top: Path)
     folder = prepare(Path(), "copy")
     assert folder == Path("scales/copy")
     assert (scale_in(Path()), scale_in(folder)) == ("demo", "copy")
-    assert places.project(folder).resolve() == top
-    assert places.project() == Path()
+    assert paths.project(folder).resolve() == top
+    assert paths.project() == Path()
 
 
 def test_its_stages_are_the_projects(top: Path) -> None:

@@ -52,7 +52,7 @@ STAGES = {
         ],
     },
 }
-CIRCUMSTANCES = {
+METADATA = {
     "host": "h", "device": "cpu", "python": "3.11", "versions": {"torch": "2.13.0"},
     "commit": "c", "fingerprint": "f", "seconds": 1.0, "validation_seconds": 0.1,
     "tokens_per_second": 9, "starts": 1, "started": "s", "ended": "e", "processes": 1, "threads": 1,
@@ -80,7 +80,7 @@ def side(tmp_path: Path) -> Side:
         stages(locked)
         (root / f"scores/{RUN}.json").write_text(json.dumps(scored))
         (root / f"history/{RUN}.csv").write_text(HISTORY.format(perplexity=perplexity))
-        trained = json.dumps(CIRCUMSTANCES | facts)
+        trained = json.dumps(METADATA | facts)
         (root / f"circumstances/{RUN}.train.json").write_text(trained)
         (root / "dvc.lock").write_text(yaml.dump({"stages": locked}, Dumper=yaml.CSafeDumper))
         return root

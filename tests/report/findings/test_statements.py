@@ -10,9 +10,9 @@ import pytest
 
 from aiayn.paper.findings import STATEMENTS
 from aiayn.report.findings.statements import section
-from aiayn.results import comparison, places
+from aiayn.results import comparison, paths
 
-GOLDEN = Path(__file__).parents[2] / "results/golden" / places.TABLE_3
+GOLDEN = Path(__file__).parents[2] / "results/golden" / paths.TABLE_3
 
 
 @pytest.fixture

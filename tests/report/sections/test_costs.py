@@ -15,8 +15,8 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.parts.training_cost import counted_costs, estimates, rounded
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.sections.costs import section
-from aiayn.results.circumstances import TrainCircumstances
 from aiayn.results.history import History, Line
+from aiayn.results.metadata import TrainingMetadata
 from aiayn.results.profiles import ModelsProfile, read_models
 
 HISTORY = History(
@@ -102,7 +102,7 @@ def test_records_are_ours_and_the_papers(
     assert list(made.records["origin"]) == ["ours", "paper", "paper", "paper"]
 
 
-def test_estimates_need_a_gpu_of_the_footnote(trained: TrainCircumstances) -> None:
+def test_estimates_need_a_gpu_of_the_footnote(trained: TrainingMetadata) -> None:
     hour = trained.replace(seconds=3600, processes=8)
     table = estimates(
         PAPER,

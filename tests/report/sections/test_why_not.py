@@ -8,7 +8,7 @@ from typing import Any
 from aiayn import config
 from aiayn.report.evidence import Evidence
 from aiayn.report.sections.why_not import NOT_KNOWN, NOT_MEASURED, SENTENCES, lines_of, section
-from aiayn.results.comparison import Comparison, Effect, Measure, Seed, Variation, Ways
+from aiayn.results.comparison import Comparison, DecodingModes, Effect, Measure, Seed, Variation
 from aiayn.results.scores import Score, SplitScores, TestSet
 from aiayn.results.text import Manifest, Part
 
@@ -71,7 +71,7 @@ def test_what_was_measured_here_stands_beside_it(
             "C_N2": _variation("C_N2", effect),
             "both": _variation("both", effect),
         },
-        ways={"en-de.base": Ways(last=20.0, averaged=20.75, greedy=19.5)},
+        modes={"en-de.base": DecodingModes(last=20.0, averaged=20.75, greedy=19.5)},
     )  # fmt: skip
     held = evidence(config=load(wmt14), manifests=manifests, variations=comparison)
     lines = found("en-de.base", held)

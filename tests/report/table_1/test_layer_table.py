@@ -19,7 +19,7 @@ from aiayn.report.parts.tables import Cell, latex, markdown
 from aiayn.report.parts.verdict import Verdict
 from aiayn.report.table_1.layer_figures import wall_time
 from aiayn.report.table_1.layer_table import FIELDS, formula, section
-from aiayn.results.circumstances import LayerTimes, ProfileCircumstances
+from aiayn.results.metadata import LayerTimes, ProfilingMetadata
 from aiayn.results.profiles import LayersProfile, read_layers
 
 Json = dict[str, Any]
@@ -208,7 +208,7 @@ def test_times_are_a_figure_of_their_own() -> None:
         )
         for n in (32, 64)
     }
-    facts = ProfileCircumstances(
+    facts = ProfilingMetadata(
         d=256, device="cpu: 2 x Some CPU", threads=1, seconds=1.0, host="h", python="3", versions={},
         commit="unknown", layers={"lstm": times},
     )  # fmt: skip

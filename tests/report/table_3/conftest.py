@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from aiayn.report.evidence import Evidence, gather
-from aiayn.results import comparison, places
+from aiayn.results import comparison, paths
 from aiayn.results.comparison import (
     Comparison,
     Direction,
@@ -112,9 +112,9 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
         if entries is not None:
             found = Comparison(
                 task="en-de", base="small", split="dev", signature="hand-made", models=entries,
-                ways={}, findings={}, test_set=TestSet(corpora={"toy-train": Part(pairs=40)}, pairs=40, sha256={}),
+                modes={}, findings={}, test_set=TestSet(corpora={"toy-train": Part(pairs=40)}, pairs=40, sha256={}),
             )  # fmt: skip
-            comparison.write(tmp_path / places.TABLE_3, found)
+            comparison.write(tmp_path / paths.TABLE_3, found)
             profile = {
                 "sentence_pieces": 30,
                 "models": {
@@ -125,7 +125,7 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
                     for row in ("base", "C_N2", "A_h1")
                 },
             }
-            path = tmp_path / places.MODELS_PROFILE
+            path = tmp_path / paths.MODELS_PROFILE
             path.parent.mkdir(exist_ok=True)
             path.write_text(json.dumps(profile))
         return gather(tmp_path)

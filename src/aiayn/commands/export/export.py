@@ -23,7 +23,7 @@ from aiayn.evaluation.references import References, read_hypotheses, read_refere
 from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations
 from aiayn.files import replaced_folder
 from aiayn.model.device import Device
-from aiayn.results import circumstances, places, text
+from aiayn.results import metadata, paths, text
 from aiayn.results.json_files import if_there
 from aiayn.results.scores import Score
 
@@ -57,19 +57,19 @@ def export(params: Config, run: str, engine: str) -> Exported:
     writer = importlib.import_module(f"aiayn.commands.export.to_{engine}")
     task, row, task_name = params.task_of(run), params.model_of(run), params.run(run).task
     tested = run in params.tested
-    split = next(iter(task.text.tests)) if tested else places.DEV
-    weights = weights_in(places.model(run), averaged=tested)
+    split = next(iter(task.text.tests)) if tested else paths.DEV
+    weights = weights_in(paths.model(run), averaged=tested)
     if not weights.exists():
         raise CheckpointError(
             f"{weights}: there are no weights. Make them: dvc repro average@{run}"
         )
-    text_folder, outputs = places.text(task_name), places.outputs(run)
-    manifest = text.read_manifest(places.manifest(text_folder))
+    text_folder, outputs = paths.text(task_name), paths.outputs(run)
+    manifest = text.read_manifest(paths.manifest(text_folder))
     references = read_references(text_folder, split)
     sources = read_references(text_folder, split, "source").sentences
-    ours = read_hypotheses(places.hypotheses(outputs, split), references)
-    dev = text.read_lines(places.hypotheses(outputs, places.DEV))
-    bpe = places.bpe_model(places.vocabulary(task_name))
+    ours = read_hypotheses(paths.hypotheses(outputs, split), references)
+    dev = text.read_lines(paths.hypotheses(outputs, paths.DEV))
+    bpe = paths.bpe_model(paths.vocabulary(task_name))
     vocabulary = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
     search = EngineSearch(
         beam=task.search.beam,
@@ -78,7 +78,7 @@ def export(params: Config, run: str, engine: str) -> Exported:
     )
     device = Device(torch.device("cpu"), "float32")
     model = load_model(weights, row, vocabulary.get_piece_size(), device)
-    folder = places.export(run, engine)
+    folder = paths.export(run, engine)
     with replaced_folder(folder) as new:
         writer.write(model, row, bpe, search, new)
         numbers = [n for n, source in enumerate(sources) if source.strip()]
@@ -101,12 +101,12 @@ def export(params: Config, run: str, engine: str) -> Exported:
             weights=weights,
             manifest=manifest,
             licences=dict.fromkeys(str(d["licence"]) for d in manifest.downloads.values()),
-            trained=if_there(circumstances.read_train, places.train_circumstances(run)),
+            trained=if_there(metadata.read_train, paths.training_metadata(run)),
             decoding=task.search,
             search=search,
             result=exported,
         )
-        places.card(new).write_text(card, encoding="utf-8")
+        paths.card(new).write_text(card, encoding="utf-8")
     return exported
 
 

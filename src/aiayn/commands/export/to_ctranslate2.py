@@ -18,7 +18,7 @@ from aiayn.data.tokens.special import END, PAD, START, UNK
 from aiayn.model.attention import MultiHeadAttention
 from aiayn.model.layers import LAYER_NORM_EPSILON, FeedForward, Residual
 from aiayn.model.transformer import Transformer
-from aiayn.results import places
+from aiayn.results import paths
 
 PATIENCE = 2  # with its default of 1, beam search stops too early
 
@@ -28,7 +28,7 @@ def write(model: Transformer, row: Model, bpe: Path, search: EngineSearch, folde
     processor = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
     pieces = [processor.id_to_piece(n) for n in range(processor.get_piece_size())]
     write_model(model, row, pieces, folder)
-    places.bpe_model(folder).write_bytes(bpe.read_bytes())
+    paths.bpe_model(folder).write_bytes(bpe.read_bytes())
 
 
 def write_model(model: Transformer, row: Model, pieces: list[str], folder: Path) -> None:
@@ -66,7 +66,7 @@ def write_model(model: Transformer, row: Model, pieces: list[str], folder: Path)
 
 def translate(folder: Path, sentences: Sequence[str], search: EngineSearch) -> list[str]:
     """The best hypothesis for each sentence."""
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(places.bpe_model(folder)))
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(paths.bpe_model(folder)))
     translator = ctranslate2.Translator(str(folder), compute_type="float32")
     results = translator.translate_batch(
         processor.encode(list(sentences), out_type=str),

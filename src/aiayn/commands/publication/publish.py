@@ -12,13 +12,13 @@ from aiayn.config import PARAMS
 from aiayn.config.names import NAME
 from aiayn.errors import ConfigError
 from aiayn.files import replaced_folder
-from aiayn.results import places
+from aiayn.results import paths
 
 # enough to continue elsewhere and to render the report again; no weights, data or downloads
 PUBLISHED = (
-    PARAMS, places.LOCK, places.HISTORIES, places.OUTPUTS, places.SCORES, places.METRICS,
-    places.CIRCUMSTANCES, places.COMPARISONS, places.PROFILES, places.ILLUSTRATIONS, places.REPORTS,
-    places.manifest(places.text("*")),
+    PARAMS, paths.LOCK, paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS,
+    paths.METADATA, paths.COMPARISONS, paths.PROFILES, paths.ILLUSTRATIONS, paths.REPORTS,
+    paths.manifest(paths.text("*")),
 )  # fmt: skip
 
 
@@ -42,9 +42,9 @@ def publish(name: str, *, force: bool = False) -> Path:
             "letter or a digit first."
         )
     if not force:
-        publishable.check_committed(places.project())
+        publishable.check_committed(paths.project())
         publishable.check_up_to_date()
-    reproductions = places.project() / places.REPRODUCTIONS
+    reproductions = paths.project() / paths.REPRODUCTIONS
     folder = reproductions / name
     with replaced_folder(folder) as new:
         for pattern in PUBLISHED:

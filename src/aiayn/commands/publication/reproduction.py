@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from aiayn.results import circumstances, places
-from aiayn.results.circumstances import TrainCircumstances
+from aiayn.results import metadata, paths
 from aiayn.results.frames import Results
+from aiayn.results.metadata import TrainingMetadata
 
 
 class Reproduction:
@@ -32,12 +32,12 @@ class Reproduction:
         self.config = self.results.config
 
     @cached_property
-    def trainings(self) -> list[TrainCircumstances]:
+    def trainings(self) -> list[TrainingMetadata]:
         """The metadata of every training, by its end."""
-        files = (self.root / places.CIRCUMSTANCES).glob("*.train.json")
-        return sorted(map(circumstances.read_train, files), key=lambda training: training.ended)
+        files = (self.root / paths.METADATA).glob("*.train.json")
+        return sorted(map(metadata.read_train, files), key=lambda training: training.ended)
 
-    def distinct(self, fact: Callable[[TrainCircumstances], Any]) -> list[str]:
+    def distinct(self, fact: Callable[[TrainingMetadata], Any]) -> list[str]:
         """The values of a fact of the trainings, each once."""
         return list(dict.fromkeys(str(fact(training)) for training in self.trainings))
 
@@ -45,7 +45,7 @@ class Reproduction:
     def test_scores(self) -> pd.DataFrame:
         """Of results.scores, the first score of each run on each of its test sets."""
         scores = self.results.scores
-        return scores[scores["split"] != places.DEV].drop_duplicates(["run", "split"])
+        return scores[scores["split"] != paths.DEV].drop_duplicates(["run", "split"])
 
     @property
     def verdicts(self) -> str:

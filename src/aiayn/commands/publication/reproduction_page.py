@@ -14,24 +14,24 @@ from aiayn.commands.publication.reproduction import Reproduction, interval
 from aiayn.config import PARAMS, Corpus
 from aiayn.files import write_atomically
 from aiayn.report.parts.tables import Table, markdown, numbers, row, table, text
-from aiayn.results import places
-from aiayn.results.host import UNKNOWN_COMMIT
+from aiayn.results import paths
 from aiayn.results.lock import Lock
+from aiayn.results.machine_metadata import UNKNOWN_COMMIT
 
 CONTENTS = {
     PARAMS: "all parameters",
-    places.LOCK: "every stage, with the digests of its code, inputs and outputs",
-    places.SCORES: "scores of each run, with signatures and intervals",
-    places.METRICS: "a few numbers of each run, for `dvc metrics`",
-    places.COMPARISONS: "table 3's rows compared with their base; the paper's statements, tested",
-    places.HISTORIES: "training curves",
-    places.OUTPUTS: "outputs of each run for the dev and test sets",
-    places.TEXTS: "manifests of the tasks' text: sources, sizes and digests, not the text",
-    places.PROFILES: "FLOPs and parameters, counted",
-    places.ILLUSTRATIONS: "data of the figures that explain the model",
-    places.CIRCUMSTANCES: "run metadata: dates, machine, versions, speed",
-    places.REPORT_PAGE: "the report: one page, to be opened in a browser",
-    places.REPORT_TABLES: "its tables",
+    paths.LOCK: "every stage, with the digests of its code, inputs and outputs",
+    paths.SCORES: "scores of each run, with signatures and intervals",
+    paths.METRICS: "a few numbers of each run, for `dvc metrics`",
+    paths.COMPARISONS: "table 3's rows compared with their base; the paper's statements, tested",
+    paths.HISTORIES: "training curves",
+    paths.OUTPUTS: "outputs of each run for the dev and test sets",
+    paths.TEXTS: "manifests of the tasks' text: sources, sizes and digests, not the text",
+    paths.PROFILES: "FLOPs and parameters, counted",
+    paths.ILLUSTRATIONS: "data of the figures that explain the model",
+    paths.METADATA: "run metadata: dates, machine, versions, speed",
+    paths.REPORT_PAGE: "the report: one page, to be opened in a browser",
+    paths.REPORT_TABLES: "its tables",
 }
 
 
@@ -43,7 +43,7 @@ def write_page(folder: Path, name: str | None = None) -> None:
     Raises:
         ConfigError, DataError, ScoreError: a file of the reproduction is damaged.
     """
-    write_atomically(places.card(folder), render(Reproduction(folder, name)))
+    write_atomically(paths.card(folder), render(Reproduction(folder, name)))
 
 
 def render(found: Reproduction) -> str:
@@ -75,7 +75,7 @@ def render(found: Reproduction) -> str:
             r"https?://\S+", lambda url: url[0].replace("\\", ""), markdown((_data(found),))
         ),
         params=PARAMS,
-        lock=places.LOCK,
+        lock=paths.LOCK,
         contents={
             f"{path}/" if (found.root / path).is_dir() else str(path): what
             for path, what in CONTENTS.items()
@@ -102,11 +102,11 @@ def _results(found: Reproduction) -> Table:
         for _, score in found.test_scores.iterrows()
     )  # fmt: skip
     notes = [
-        f"The first score of each run on each of its test sets; {places.SCORES}/ has all scores, "
+        f"The first score of each run on each of its test sets; {paths.SCORES}/ has all scores, "
         "those of the other runs on dev too."
     ]
     if found.verdicts:
-        notes.append(f"The paper's statements, tested: {found.verdicts} ({places.TABLE_3}).")
+        notes.append(f"The paper's statements, tested: {found.verdicts} ({paths.TABLE_3}).")
     return table("Results", columns, rows, notes)
 
 
@@ -116,12 +116,12 @@ def _data(found: Reproduction) -> Table:
     for name in found.config.tasks:
         for source in dict.fromkeys(_sources(found, name)):
             sources.setdefault(source, []).append(name)
-    lock = Lock(found.root / places.LOCK)
+    lock = Lock(found.root / paths.LOCK)
     rows = [row(what, ", ".join(tasks), *rest) for (what, *rest), tasks in sources.items()]
     for name in found.config.tasks:
-        path = str(places.text(name))
+        path = str(paths.text(name))
         rows.append(row(path, name, "", f"md5:{lock.out(path) or '?'}"))
-    note = f"{places.TEXTS}/TASK is the cleaned text that the stages read; its digest is DVC's."
+    note = f"{paths.TEXTS}/TASK is the cleaned text that the stages read; its digest is DVC's."
     return table("Data", text("Source", "Tasks", "Licence", "Checksum"), rows, [note])
 
 

@@ -13,7 +13,7 @@ from aiayn.files import write_atomically
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.report.findings.statements import NOT_TESTED, claim_text, effect_text
 from aiayn.report.parts.tables import EMPTY, Table, markdown, row, table, text
-from aiayn.results import places
+from aiayn.results import paths
 
 SHOWN = 8  # scores of a reproduction
 NOTE = (
@@ -99,7 +99,7 @@ def _scores(found: Reproduction) -> str:
     shown = [
         f"{score['run']} {score['metric']} {score['value']:.2f}"
         + (f" ({interval(score)})" if interval(score) else "")
-        for _, score in scores[scores["split"] == places.TEST].iterrows()
+        for _, score in scores[scores["split"] == paths.TEST].iterrows()
     ]
     more = [f"and {len(shown) - SHOWN} more"] if len(shown) > SHOWN else []
     return "; ".join(shown[:SHOWN] + more)

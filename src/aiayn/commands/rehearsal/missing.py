@@ -18,7 +18,7 @@ from aiayn.data.corpora.treebanks import treebank_trees
 from aiayn.errors import DataError
 from aiayn.files import free_bytes
 from aiayn.model.device import Device
-from aiayn.results import places
+from aiayn.results import paths
 
 REQUESTS = 8  # at a time
 
@@ -42,9 +42,7 @@ def sources(params: Config, mirror: str | None) -> tuple[list[Source], list[str]
     for name in _downloads(params):
         try:
             found.append(
-                source(
-                    params.catalogue.downloads[name], places.project() / places.DOWNLOADS, mirror
-                )
+                source(params.catalogue.downloads[name], paths.project() / paths.DOWNLOADS, mirror)
             )
         except DataError as error:
             missing.append(str(error))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aiayn.errors import GraphError
 from aiayn.files import write_atomically
-from aiayn.results import places
+from aiayn.results import paths
 
 # another DVC process holds DVC's lock while it reads or writes dvc.lock
 DVC = (sys.executable, "-m", "dvc", "--wait-for-lock")
@@ -53,7 +53,7 @@ def changed_stages() -> frozenset[str]:
     try:
         status = _run("status", "--json", DVC_YAML)
     except GraphError as error:
-        if str(places.LOCK) not in str(error) or not drop_last_entry(places.LOCK):
+        if str(paths.LOCK) not in str(error) or not drop_last_entry(paths.LOCK):
             raise
         status = _run("status", "--json", DVC_YAML)
     return frozenset(json.loads(status))

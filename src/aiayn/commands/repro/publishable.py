@@ -10,15 +10,15 @@ from pathlib import Path
 
 from aiayn.commands.repro.dvc_commands import changed_stages
 from aiayn.errors import GraphError
-from aiayn.results import places
+from aiayn.results import paths
 
 SHOWN = 3  # names in a message
 
 
 def check_committed(top: Path) -> None:
     """Raises GraphError where code or conf/ of the project in `top` differs from the commit."""
-    paths = [".", *(f":(exclude){name}" for name in places.WRITTEN)]
-    command = ["git", "status", "--porcelain", "--", *paths]
+    files = [".", *(f":(exclude){name}" for name in paths.WRITTEN)]
+    command = ["git", "status", "--porcelain", "--", *files]
     done = subprocess.run(command, cwd=top, capture_output=True, text=True, check=False)
     if done.returncode:
         raise GraphError(f"git: {' '.join(done.stderr.split())}. Publish from a clone.")

@@ -18,7 +18,7 @@ from aiayn.config.compose import write_params
 from aiayn.config.names import check_name
 from aiayn.errors import ConfigError, one_line_errors
 from aiayn.files import write_atomically
-from aiayn.results import places
+from aiayn.results import paths
 
 DVC_YAML = Path("dvc.yaml")
 TOP_SCALE = "demo"  # its folder is the project's top folder
@@ -38,7 +38,7 @@ def folder_of(top: Path, scale: str | None) -> Path:
 
 def _named_folder(top: Path, name: str, option: str) -> Path:
     try:
-        return top / places.SCALES / check_name(name)
+        return top / paths.SCALES / check_name(name)
     except ValueError as error:
         raise ConfigError(f"{option} {error}") from None
 

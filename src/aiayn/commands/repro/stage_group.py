@@ -17,7 +17,7 @@ from typing import Literal
 import psutil
 
 from aiayn.commands.repro.dvc_commands import start_stages
-from aiayn.results import places, progress
+from aiayn.results import paths, progress
 from aiayn.results.progress import Fetching, P, Progress
 
 # what DVC prints
@@ -114,10 +114,10 @@ class StageGroup:
         stage, _, item = self.stage.partition("@")
         if stage == "train":
             # an older start may have left the state of another fingerprint
-            return self._newest(Path(), places.progress(places.scratches(item)), Progress)
+            return self._newest(Path(), paths.progress(paths.scratches(item)), Progress)
         if stage == "download":
-            downloads = places.project() / places.DOWNLOADS
-            return self._newest(downloads, places.fetching(Path(), glob.escape(item)), Fetching)
+            downloads = paths.project() / paths.DOWNLOADS
+            return self._newest(downloads, paths.fetching(Path(), glob.escape(item)), Fetching)
         return None
 
     def _newest(self, folder: Path, pattern: Path, kind: type[P]) -> P | None:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from aiayn.results import circumstances, places
+from aiayn.results import metadata, paths
 from aiayn.results.json_files import if_there
 from aiayn.results.lock import Lock, is_code
 
@@ -68,14 +68,14 @@ def run_differences(run: str, task: str, published: Path, here: Path) -> RunDiff
 
 def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
     """Of the stages that a run depends on, in the order of the pipeline."""
-    stages = Lock(root / places.LOCK).stages
+    stages = Lock(root / paths.LOCK).stages
     names = [*(f"{stage}@{task}" for stage in TASK_STAGES), *(f"{s}@{run}" for s in RUN_STAGES)]
     facts = {name: _facts(stages[name]) for name in names if name in stages}
-    metadata = if_there(circumstances.read_train, root / places.train_circumstances(run))
-    if metadata and f"train@{run}" in facts:
+    trained = if_there(metadata.read_train, root / paths.training_metadata(run))
+    if trained and f"train@{run}" in facts:
         facts[f"train@{run}"] |= {
-            **{("version", name): version for name, version in metadata.versions.items()},
-            **{("machine", name): getattr(metadata, name) for name in MACHINE},
+            **{("version", name): version for name, version in trained.versions.items()},
+            **{("machine", name): getattr(trained, name) for name in MACHINE},
         }
     return facts
 
@@ -90,7 +90,7 @@ def _facts(entry: Mapping[str, Any]) -> Facts:
         if is_code(dep["path"]):
             facts["code", dep["path"]] = dep.get("md5")
     for out in entry.get("outs") or ():
-        if not out["path"].startswith(f"{places.CIRCUMSTANCES}/"):
+        if not out["path"].startswith(f"{paths.METADATA}/"):
             facts["output", out["path"]] = out.get("md5")
     return facts
 

@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import BaseModel
 
 from aiayn.errors import DataError
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.frames import Results
 from aiayn.results.lock import Lock
 
@@ -63,9 +63,9 @@ def compare(published: Path, here: Path) -> tuple[Figure, ...]:
         NoReproductionError: the published folder has no scores.
         ConfigError, DataError, ScoreError, ProfileError: a file of either side is damaged.
     """
-    if not any((published / places.SCORES).glob("*.json")):
+    if not any((published / paths.SCORES).glob("*.json")):
         raise NoReproductionError(
-            f"{published / places.SCORES}: no scores. Name a folder that make publish wrote."
+            f"{published / paths.SCORES}: no scores. Name a folder that make publish wrote."
         )
     joined = (
         _figures(published)
@@ -83,10 +83,10 @@ def compare(published: Path, here: Path) -> tuple[Figure, ...]:
 
 def _figures(root: Path) -> pd.DataFrame:
     """Columns run, task, figure, value, low, high and CONDITIONS."""
-    results, lock = Results(root), Lock(root / places.LOCK)
+    results, lock = Results(root), Lock(root / paths.LOCK)
     scores = results.scores.assign(figure=lambda frame: frame["split"] + " " + frame["metric"])
     last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
-    dev = scores[scores["split"] == places.DEV].groupby("run")["digests"].first()
+    dev = scores[scores["split"] == paths.DEV].groupby("run")["digests"].first()
     perplexities = pd.DataFrame(
         {
             "run": run,
@@ -95,7 +95,7 @@ def _figures(root: Path) -> pd.DataFrame:
             "value": value,
             "digests": dev.get(run),
             # it is per piece
-            "vocabulary": lock.out(str(places.vocabulary(task))),
+            "vocabulary": lock.out(str(paths.vocabulary(task))),
         }
         for run, value in last["dev_perplexity"].items()
     )

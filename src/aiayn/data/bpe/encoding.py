@@ -20,11 +20,11 @@ import numpy.typing as npt
 from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results import tokens as records
-from aiayn.results.places import SIDES
+from aiayn.results.paths import SIDES
 
-SPLITS = (places.TRAIN, places.DEV)
+SPLITS = (paths.TRAIN, paths.DEV)
 CHUNK_LINES = 50_000
 
 Array = np.ndarray[Any, Any]
@@ -74,7 +74,7 @@ def encode_task(
                 )
             entries[split] = sides
         manifest = records.TokenManifest(vocabulary=bpe.size, splits=entries)
-        records.write(places.manifest(folder), manifest)
+        records.write(paths.manifest(folder), manifest)
 
 
 def _encode_file(
@@ -87,8 +87,8 @@ def _encode_file(
     done: Callable[[int], object],
 ) -> records.EncodedSide:
     """Encode one file of the folder `text` into `folder`; returns its entry of the manifest."""
-    path = places.lines(text, split, side)
-    arrays = [places.ids(folder, split, side), places.offsets(folder, split, side)]
+    path = paths.lines(text, split, side)
+    arrays = [paths.ids(folder, split, side), paths.offsets(folder, split, side)]
     sentences = tokens = longest = 0
     with (
         _growing_array(arrays[0], encoder.dtype) as write_ids,

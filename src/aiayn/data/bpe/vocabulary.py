@@ -15,7 +15,7 @@ from aiayn.config import Bpe as BpeSpec
 from aiayn.data.tokens.special import END, PAD, START, UNK
 from aiayn.errors import AiaynError, ConfigError, DataError
 from aiayn.files import replaced_folder
-from aiayn.results import places
+from aiayn.results import paths
 
 # a distinct word takes up to 0.8 kB, most of it in sentencepiece: these, 3 GB
 MOST_DISTINCT = 4_000_000
@@ -32,7 +32,7 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
     """Learn a joint vocabulary; write model.model and vocabulary.tsv (piece, score) into `out`.
 
     Bytes without a piece of their own become byte pieces, so that no text is ever lost. The bytes
-    of the model depend on the text, the spec and the version of sentencepiece alone, not on paths
+    of the model depend on the text, the spec and the version of sentencepiece alone, not on files
     or processors. sentencepiece is given words with their counts: no piece reaches across a space,
     so that they decide what whole lines would, in memory that grows with the words alone. A tab,
     which parts a word from its count, is a space here, and left to its byte piece.
@@ -72,8 +72,8 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
     except RuntimeError as error:
         raise _explained(error, spec.vocabulary, files) from error
     with replaced_folder(out) as folder:
-        places.bpe_model(folder).write_bytes(model.getvalue())
-        places.pieces(folder).write_bytes(Bpe.from_bytes(model.getvalue()).table().encode())
+        paths.bpe_model(folder).write_bytes(model.getvalue())
+        paths.pieces(folder).write_bytes(Bpe.from_bytes(model.getvalue()).table().encode())
 
 
 class Bpe:

@@ -22,8 +22,8 @@ from aiayn.data.corpora.labelled import require_all
 from aiayn.data.corpora.reading import Parallel
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder
-from aiayn.results import places
-from aiayn.results.places import SIDES
+from aiayn.results import paths
+from aiayn.results.paths import SIDES
 from aiayn.results.text import RAW, Manifest, Part, Split, write_lines, write_manifest
 
 BUFFER_BYTES = 1 << 20
@@ -52,7 +52,7 @@ def assemble(
         DataError: a corpus cannot be had, is damaged, or is not what was declared; or cleaning
             left no training pair, or none of a label.
     """
-    held_out_names = {places.DEV: text.dev, **text.tests}
+    held_out_names = {paths.DEV: text.dev, **text.tests}
     names = dict.fromkeys((*text.train, *held_out_names.values()))
     languages = (text.source, text.target)
     found = (catalogue.corpora[name].downloads(languages) for name in names)
@@ -61,7 +61,7 @@ def assemble(
         {name: catalogue.downloads[name] for name in downloads},
         raw,
         mirror,
-        progress=places.fetching(raw, task),
+        progress=paths.fetching(raw, task),
     )
     corpora = {
         name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves, text.labels)
@@ -83,11 +83,11 @@ def assemble(
             cleaning=text.cleaning.model_dump(),
             downloads={name: catalogue.downloads[name].model_dump() for name in downloads},
             splits={
-                places.TRAIN: train,
+                paths.TRAIN: train,
                 **{split: held.entry() for split, held in held_out.items()},
             },
         )
-        write_manifest(places.manifest(new), manifest)
+        write_manifest(paths.manifest(new), manifest)
 
 
 @dataclass
@@ -119,8 +119,8 @@ class _SplitWriter:
 @contextmanager
 def _open_split(folder: Path, split: str) -> Iterator[_SplitWriter]:
     with (
-        places.lines(folder, split, SIDES[0]).open("wb", buffering=BUFFER_BYTES) as source,
-        places.lines(folder, split, SIDES[1]).open("wb", buffering=BUFFER_BYTES) as target,
+        paths.lines(folder, split, SIDES[0]).open("wb", buffering=BUFFER_BYTES) as source,
+        paths.lines(folder, split, SIDES[1]).open("wb", buffering=BUFFER_BYTES) as target,
     ):
         yield _SplitWriter((source, target))
 
@@ -173,10 +173,10 @@ def _write_held_out(
             writer.write(pairs[-1])
     written = writer.entry({corpus.name: Part(pairs=len(pairs))})
     if corpus.leaves is not None:
-        trees = places.lines(folder, split, places.TREES)
+        trees = paths.lines(folder, split, paths.TREES)
         write_lines(trees, map(str, corpus.trees()))
         digest = hashlib.sha256(trees.read_bytes()).hexdigest()
-        written = written.replace(sha256={**written.sha256, places.TREES: digest})
+        written = written.replace(sha256={**written.sha256, paths.TREES: digest})
     return _HeldOut(written, pairs)
 
 
@@ -191,7 +191,7 @@ def _write_train(
     seen = Digests()
     labels: set[str] = set()
     of_each: dict[str, Part] = {}
-    with _open_split(folder, places.TRAIN) as writer:
+    with _open_split(folder, paths.TRAIN) as writer:
         for corpus in corpora:
             cleaner = Cleaner(text.cleaning, seen)
             number = 0

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from aiayn.errors import DataError
-from aiayn.results import places, tokens
-from aiayn.results.places import SIDES
+from aiayn.results import paths, tokens
+from aiayn.results.paths import SIDES
 
 Ids = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 Lengths = npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ class TokenArrays:
         Raises:
             DataError: a file is missing or damaged, or files do not belong together.
         """
-        vocabulary = tokens.read(places.manifest(folder)).vocabulary
+        vocabulary = tokens.read(paths.manifest(folder)).vocabulary
         source, target = (_open_side(folder, split, side) for side in SIDES)
         if len(source.offsets) != len(target.offsets):
             raise _damaged(
@@ -76,15 +76,15 @@ class TokenArrays:
 
 
 def _open_side(folder: Path, split: str, side: str) -> Side:
-    ids = _open_array(places.ids(folder, split, side), "uint16", "uint32")
-    offsets = _open_array(places.offsets(folder, split, side), "int64")
+    ids = _open_array(paths.ids(folder, split, side), "uint16", "uint32")
+    offsets = _open_array(paths.offsets(folder, split, side), "int64")
     if (
         not len(offsets)
         or offsets[0] != 0
         or offsets[-1] != len(ids)
         or (np.diff(offsets) < 1).any()
     ):
-        raise _damaged(places.offsets(folder, split, side), f"it does not divide {len(ids)} ids")
+        raise _damaged(paths.offsets(folder, split, side), f"it does not divide {len(ids)} ids")
     return Side(ids, offsets)
 
 

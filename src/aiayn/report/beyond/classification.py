@@ -24,7 +24,7 @@ from aiayn.report.parts.tables import (
     text,
 )
 from aiayn.report.sections.attention_figures import READING, attention_figure
-from aiayn.results import guesses, places
+from aiayn.results import paths, predictions
 from aiayn.results.illustrations import read_attention
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import read_parallel
@@ -63,7 +63,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
     labelled = evidence.scores_of("classification")
     yield from _confusions(labelled)
     for run in labelled:
-        path = places.attention(evidence.root / places.outputs(run))
+        path = paths.attention(evidence.root / paths.outputs(run))
         if path.exists() and run not in evidence.outdated:
             maps = read_attention(path, ("encoder",))
             yield attention_figure(
@@ -107,15 +107,15 @@ def _sentences(evidence: Evidence) -> Iterator[Table]:
     shown: set[tuple[str, ...]] = set()
     for run, described in evidence.config.runs.items():
         labels = evidence.config.task(described.task).text.labels
-        folder = evidence.root / places.text(described.task)
-        output = evidence.hypotheses(run, places.TEST)
+        folder = evidence.root / paths.text(described.task)
+        output = evidence.hypotheses(run, paths.TEST)
         if labels is None or labels in shown or not output or not folder.exists():
             continue
         shown.add(labels)
-        sides = (places.lines(folder, places.TEST, side) for side in places.SIDES)
+        sides = (paths.lines(folder, paths.TEST, side) for side in paths.SIDES)
         sources, expected, _ = read_parallel(*sides, output)
-        predictions = pd.DataFrame(map(vars, guesses.read(output, labels)))
-        labelled = predictions.assign(
+        predicted = pd.DataFrame(map(vars, predictions.read(output, labels)))
+        labelled = predicted.assign(
             line=range(1, len(sources) + 1), sentence=sources, expected=expected
         )
         yield table(
@@ -153,7 +153,7 @@ def _confusions(
     """One for each set of labels, as all folds share theirs: of the first run with a test set."""
     shown: set[tuple[str, ...]] = set()
     for run, splits in labelled.items():
-        test = (splits or {}).get(places.TEST)
+        test = (splits or {}).get(paths.TEST)
         if test is None or tuple(test.confusion) in shown:
             continue
         shown.add(tuple(test.confusion))

@@ -13,7 +13,7 @@ from aiayn.report.parts.cells import score_cell, test_set_cell
 from aiayn.report.parts.drawing import INK, drawing, legend_label, line_style
 from aiayn.report.parts.section import Figure
 from aiayn.report.parts.tables import Table, Value, numbers, rows_of_runs, table, text
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import read_parallel
 
@@ -101,13 +101,13 @@ def _by_length(task: str, outputs: pd.DataFrame, longest_trained: int) -> Figure
 
 def _outputs(evidence: Evidence, task: str) -> list[dict[str, object]]:
     """A row for each sequence that a run has decoded of the test sets, the shortest first."""
-    config, folder, rows = evidence.config, evidence.root / places.text(task), []
+    config, folder, rows = evidence.config, evidence.root / paths.text(task), []
     for run in runs_of(config, task):
         decoded: list[tuple[str, str]] = []
         for split in config.task(task).text.tests:
             if written := evidence.hypotheses(run, split):
                 decoded += zip(
-                    *read_parallel(places.lines(folder, split, "target"), written), strict=True
+                    *read_parallel(paths.lines(folder, split, "target"), written), strict=True
                 )
         rows += [
             {

@@ -13,7 +13,7 @@ from aiayn.evaluation.label_metrics import LABEL_METRICS
 from aiayn.paper.others import CROSS_VALIDATED
 from aiayn.report.evidence import tested_fold
 from aiayn.report.parts.tables import Cell, RowValues, Table, numbers, row, signed, table, text
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 from aiayn.results.scores import DECIMALS, SplitScores
 
@@ -40,7 +40,7 @@ def cross_validated(
         if not fold_of_task:
             continue
         scores = scores_frame(config, labelled)
-        scores = scores[(scores["split"] == places.TEST) & scores["task"].isin(list(fold_of_task))]
+        scores = scores[(scores["split"] == paths.TEST) & scores["task"].isin(list(fold_of_task))]
         scores = scores.assign(fold=scores["task"].map(fold_of_task))
         # several seeds of a fold count by their mean
         by_fold = scores.pivot_table("value", ["model", "fold"], "metric", sort=False)

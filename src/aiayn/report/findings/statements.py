@@ -94,8 +94,8 @@ def _row(statement: Statement, finding: Finding, compared: Comparison | None) ->
         measured = Cell(value, detail=f"{low} to {high}", sources=sources, run=run)
         p_value = Cell(f"{effect.corrected:.4f}", sources=(f"{effect.source}.corrected",), run=run)
     elif finding.verdict == "undecided" and compared:
-        of_decoding = statement.over == "ways"
-        why = compared.hindrance_of_ways if of_decoding else compared.hindrance
+        of_decoding = statement.over == "modes"
+        why = compared.why_modes_not_tested if of_decoding else compared.why_not_tested
         measured = replace(NOTHING, detail=why)
     return row(
         Cell(statement.text, detail=statement.section),
@@ -115,7 +115,9 @@ def _row_of_none() -> RowValues:
 
 def _run(statement: Statement, found: Comparison) -> str:
     """One that the statement is about."""
-    return next(iter(found.ways), "") if statement.over == "ways" else found.models[found.base].run
+    if statement.over == "modes":
+        return next(iter(found.modes), "")
+    return found.models[found.base].run
 
 
 def _records(findings: Mapping[str, Finding]) -> pd.DataFrame:

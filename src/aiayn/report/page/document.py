@@ -19,9 +19,9 @@ from aiayn.report.parts.drawing import INK, PAPER
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.training_cost import estimates
 from aiayn.report.table_1.layer_figures import wall_time
-from aiayn.results import host, places
-from aiayn.results.circumstances import facts, read_decode, read_profile, read_train
+from aiayn.results import machine_metadata, paths
 from aiayn.results.json_files import if_there
+from aiayn.results.metadata import facts, read_decode, read_profile, read_train
 
 TEMPLATES = Path(__file__).with_name("templates")
 WIDE_POINTS = 500  # wider figures take the whole width of the page
@@ -53,7 +53,7 @@ def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
             scored.test_set.corpora
             for item in accounts
             for split, scored in item.splits.items()
-            if split != places.DEV
+            if split != paths.DEV
         ),
     )
 
@@ -71,9 +71,9 @@ def metadata_html(evidence: Evidence) -> str:
         DataError: a file is there but is not what it should be.
     """
     root, runs = evidence.root, evidence.config.runs
-    trained = {run: if_there(read_train, root / places.train_circumstances(run)) for run in runs}
-    decoded = {run: if_there(read_decode, root / places.decode_circumstances(run)) for run in runs}
-    layers = if_there(read_profile, root / places.LAYERS_CIRCUMSTANCES)
+    trained = {run: if_there(read_train, root / paths.training_metadata(run)) for run in runs}
+    decoded = {run: if_there(read_decode, root / paths.decoding_metadata(run)) for run in runs}
+    layers = if_there(read_profile, root / paths.LAYERS_METADATA)
     return render(
         "circumstances.html",
         scale=evidence.config.scale,
@@ -93,7 +93,7 @@ def metadata_html(evidence: Evidence) -> str:
 
 def rendering_facts(root: Path) -> Mapping[str, str]:
     """Facts about the report that is being written, by name."""
-    lock = root / places.LOCK
+    lock = root / paths.LOCK
     lock_sha256 = hashlib.sha256(lock.read_bytes()).hexdigest() if lock.exists() else "not there"
     return {
         "rendered": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -106,8 +106,8 @@ def rendering_facts(root: Path) -> Mapping[str, str]:
 
 def _commit(root: Path) -> str:
     """The commit of `root`, and whether tracked files differ from it."""
-    described = host.commit(root)
-    if described == host.UNKNOWN_COMMIT:
+    described = machine_metadata.commit(root)
+    if described == machine_metadata.UNKNOWN_COMMIT:
         return "unknown: not a git repository"
     name, _, dirty = described.partition("-")
     return f"{name} ({'with uncommitted changes' if dirty else 'clean'})"

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from aiayn.report.evidence import Evidence, leading_runs, runs_of
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.text import RAW, read_parallel
 
 SENTENCES = 4  # evenly spaced ones
@@ -84,18 +84,18 @@ def read_test_sets(evidence: Evidence) -> Iterator[TranslatedSet]:
     """
     config = evidence.config
     for name, task in config.tasks.items():
-        folder = evidence.root / places.text(name)
-        source, target = (places.lines(folder, places.TEST, side) for side in places.SIDES)
+        folder = evidence.root / paths.text(name)
+        source, target = (paths.lines(folder, paths.TEST, side) for side in paths.SIDES)
         if task.kind != "translation" or not (source.exists() and target.exists()):
             continue
-        outputs = {run: evidence.hypotheses(run, places.TEST) for run in runs_of(config, name)}
+        outputs = {run: evidence.hypotheses(run, paths.TEST) for run in runs_of(config, name)}
         files = {run: path for run, path in outputs.items() if path}
         sources, references, *hypotheses = read_parallel(source, target, *files.values())
         yield TranslatedSet(
             task=name,
             source_language=task.text.source,
             target_language=task.text.target,
-            corpus=task.text.tests[places.TEST],
+            corpus=task.text.tests[paths.TEST],
             form=task.text.form or RAW,
             source=sources,
             reference=references,

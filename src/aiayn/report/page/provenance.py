@@ -13,7 +13,7 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell
 from aiayn.report.table_2.bleu_table import bleu_entries
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import Manifest
 
@@ -75,7 +75,7 @@ def measurements(
 ) -> Iterator[Measurement]:
     """The files in profiles/ that cells of no run name as their sources."""
     for name in sorted({_file(c.sources[0]) for c in _cells(sections) if c.run not in runs}):
-        path = root / places.PROFILES / name
+        path = root / paths.PROFILES / name
         digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "not there"
         yield Measurement(name, digest, f"profile_{path.stem}")
 

@@ -14,7 +14,7 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Entry
 from aiayn.report.parts.tables import Cell
 from aiayn.report.parts.verdict import judge
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.scores import TestSet
 from aiayn.results.text import RAW, Manifest
 
@@ -94,7 +94,7 @@ def departures(
     )
     yield from parameter_departures(recipe, parameters)
     if manifest is None:
-        missing = f"its training text is unknown: {places.TEXTS} has no manifest of it"
+        missing = f"its training text is unknown: {paths.TEXTS} has no manifest of it"
         yield Departure(TEXT, missing)
         return
     if manifest.form != RAW:

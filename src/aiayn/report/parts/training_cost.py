@@ -20,8 +20,8 @@ from aiayn.report.parts.tables import (
     table,
     text,
 )
-from aiayn.results.circumstances import TrainCircumstances
 from aiayn.results.history import History
+from aiayn.results.metadata import TrainingMetadata
 from aiayn.results.profiles import ModelCost, ModelsProfile
 
 SECONDS_PER_HOUR = 3600
@@ -70,14 +70,14 @@ def estimate(cost: Cost, *, hours: float, devices: int, device: str) -> float | 
     return None
 
 
-def estimates(paper: Paper, trained: Mapping[str, TrainCircumstances | None]) -> Table:
+def estimates(paper: Paper, trained: Mapping[str, TrainingMetadata | None]) -> Table:
     """The paper's method for our runs. It depends on the clock: run metadata, not a result.
 
     Args:
         trained: the metadata of each run's training, None of one that was not trained.
     """
 
-    def values(run: str, train: TrainCircumstances) -> Iterator[Sequence[Value]]:
+    def values(run: str, train: TrainingMetadata) -> Iterator[Sequence[Value]]:
         hours = train.seconds / SECONDS_PER_HOUR
         flops = estimate(
             paper.table_2_cost, hours=hours, devices=train.processes, device=train.device

@@ -11,7 +11,7 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.parts.drawing import PALETTE, drawing, heat_map, heat_map_legend, line_style
 from aiayn.report.parts.section import Figure, Section
 from aiayn.report.sections.attention_figures import attention_figures, head_figure
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.illustrations import read_table
 from aiayn.results.json_files import if_there
 
@@ -20,8 +20,8 @@ CHANNELS = (8, 16, 24, 32)  # of the positions, drawn as waves
 
 def section(evidence: Evidence) -> Section:
     """A figure for each table of illustrations/ that is there, and those of attention."""
-    folder = evidence.root / places.ILLUSTRATIONS
-    tables = {name: if_there(read_table, places.illustration(folder, name)) for name in FIGURES}
+    folder = evidence.root / paths.ILLUSTRATIONS
+    tables = {name: if_there(read_table, paths.illustration(folder, name)) for name in FIGURES}
     return Section(
         key="model",
         title="How the model works",
@@ -29,8 +29,8 @@ def section(evidence: Evidence) -> Section:
         lead="Every number in these figures was computed by the code that trains and translates.",
         figures=(
             *(FIGURES[name](table) for name, table in tables.items() if table is not None),
-            *attention_figures(places.attention(folder)),
-            *head_figure(places.illustration(folder, "heads")),
+            *attention_figures(paths.attention(folder)),
+            *head_figure(paths.illustration(folder, "heads")),
         ),
     )
 

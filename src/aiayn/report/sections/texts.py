@@ -10,8 +10,8 @@ import pandas as pd
 from aiayn.report.evidence import Evidence
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import RowValues, Table, numbers, row, table, text
-from aiayn.results import places
-from aiayn.results.places import SIDES
+from aiayn.results import paths
+from aiayn.results.paths import SIDES
 from aiayn.results.text import Manifest, Part
 
 NAMED = 3  # tasks in a row
@@ -37,7 +37,7 @@ def section(evidence: Evidence) -> Section:
 def _training(manifests: Mapping[str, Manifest]) -> Table:
     tasks_of: dict[tuple[Any, ...], list[str]] = {}
     for task, manifest in manifests.items():
-        for corpus, part in manifest.splits[places.TRAIN].corpora.items():
+        for corpus, part in manifest.splits[paths.TRAIN].corpora.items():
             dropped = ", ".join(_dropped(part, manifest.cleaning)) or None
             tasks_of.setdefault((corpus, part.pairs, part.kept, dropped), []).append(task)
     return table(
@@ -74,7 +74,7 @@ def _held_out(manifests: Mapping[str, Manifest]) -> Table:
     def rows() -> Iterator[RowValues]:
         for task, manifest in manifests.items():
             for name, split in manifest.splits.items():
-                if name != places.TRAIN:
+                if name != paths.TRAIN:
                     words = (split.words[side] for side in SIDES)
                     seen = ((split.overlap or {}).get(key) for key in (*SIDES, "pairs"))
                     yield row(task, name, ", ".join(split.corpora), split.pairs, *words, *seen)

@@ -14,7 +14,7 @@ from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.parts.departures import departures, set_departures
 from aiayn.report.parts.section import Section
 from aiayn.report.parts.tables import Cell, Table, row, signed, table, text
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.comparison import Comparison
 
 NAMED = 2  # runs of a task
@@ -112,7 +112,7 @@ def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
     for departure in departures(recipe, config, run, evidence.manifests.get(task)):
         known = "; ".join(known_costs(departure.key)) or NOT_KNOWN
         yield Line(run, departure.said, known, measured.get(departure.key, NOT_MEASURED))
-    if scored := (evidence.scores.get(run) or {}).get(places.TEST):
+    if scored := (evidence.scores.get(run) or {}).get(paths.TEST):
         for said in set_departures(recipe.evaluation_set, scored.test_set):
             yield Line(run, said, SENTENCES, NOT_MEASURED)
     if is_varied:
@@ -151,7 +151,7 @@ def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
         interval = f"{signed(effect.low)} to {signed(effect.high)}"
         said = f"{column} {values}: {signed(effect.value)} ({interval})"
         found.setdefault(f"model.{column}", []).append(said)
-    for run, modes in comparison.ways.items():
+    for run, modes in comparison.modes.items():
         average, beam = config.model_of(run).average, config.task_of(run).search.beam
         averaging = signed(modes.averaged - modes.last)
         search = signed(modes.averaged - modes.greedy)

@@ -12,8 +12,8 @@ from aiayn.paper import Paper
 from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.report.parts.drawing import INK, PALETTE, drawing, line_style
 from aiayn.report.parts.section import Figure
-from aiayn.results.circumstances import ProfileCircumstances
 from aiayn.results.frames import layers_frame
+from aiayn.results.metadata import ProfilingMetadata
 from aiayn.results.profiles import LayersProfile
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _map(axes: Axes, inputs: Sequence[str]) -> None:
     axes.set_yticks([])
 
 
-def wall_time(facts: ProfileCircumstances) -> Figure:
+def wall_time(facts: ProfilingMetadata) -> Figure:
     """Seconds against n on the machine at hand.
 
     Not one of the section's figures: times differ from run to run, so it belongs to the page of

@@ -29,7 +29,7 @@ from aiayn.report.parts.tables import (
 from aiayn.report.parts.training_cost import counted_costs, rounded
 from aiayn.report.parts.verdict import TOLERANCE_BLEU
 from aiayn.report.table_2.cost_figure import cost_figure
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 from aiayn.results.scores import SplitScores
 
@@ -42,8 +42,8 @@ FIELDS = (
 )  # fmt: skip
 COUNTED = (
     "Training FLOPs of ours are counted: the matrix products of forward and backward pass for "
-    f"each source and target piece ({places.MODELS_PROFILE}), times the target pieces trained on "
-    f"({places.HISTORIES}/), assuming as many source pieces. The paper's costs are hours × GPUs × "
+    f"each source and target piece ({paths.MODELS_PROFILE}), times the target pieces trained on "
+    f"({paths.HISTORIES}/), assuming as many source pieces. The paper's costs are hours × GPUs × "
     "an assumed rate, several times the count of the same training (see costs): compare ours with "
     "ours."
 )
@@ -101,7 +101,7 @@ def bleu_entries(evidence: Evidence) -> dict[str, Entry]:
     for key, printed in evidence.paper.table_2.items():
         for pair, recipe in printed.recipes.items():
             run, column = f"{pair}.{key}", evidence.paper.table_2_columns[pair]
-            test = (evidence.scores.get(run) or {}).get(places.TEST)
+            test = (evidence.scores.get(run) or {}).get(paths.TEST)
             ours = test.scores.get(column.protocol) if test else None
             entries[run] = compare_with_paper(
                 evidence,
@@ -110,7 +110,7 @@ def bleu_entries(evidence: Evidence) -> dict[str, Entry]:
                 ours.value if ours else None,
                 score_cell(ours, run),
                 run=run,
-                split=places.TEST,
+                split=paths.TEST,
                 recipe=recipe,
                 tolerance=TOLERANCE_BLEU,
             )
@@ -175,7 +175,7 @@ def _verdicts(evidence: Evidence, entries: Mapping[str, Entry]) -> Table:
         yield entry.ours or NOTHING
         yield entry.difference
         yield verdict_cell(entry)
-        scores = (evidence.scores.get(run) or {})[places.TEST].scores if entry.ours else {}
+        scores = (evidence.scores.get(run) or {})[paths.TEST].scores if entry.ours else {}
         yield score_cell(scores.get("bleu"), run)
 
     return table(

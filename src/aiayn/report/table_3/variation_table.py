@@ -28,7 +28,7 @@ from aiayn.report.parts.tables import (
 )
 from aiayn.report.parts.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY
 from aiayn.report.table_3.variation_figures import figures
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.comparison import Comparison, Measure
 from aiayn.results.frames import comparisons_frame, over_seeds, scores_frame
 from aiayn.results.profiles import ModelCost, ModelsProfile
@@ -110,7 +110,7 @@ def _entries(evidence: Evidence) -> Iterator[Entry]:
     config, compared = evidence.config, evidence.variations
     scores = scores_frame(config, evidence.scores)
     protocol = evidence.paper.table_2_columns["en-de"].protocol
-    of_dev = (scores["task"] == config.variations.task) & (scores["split"] == places.DEV)
+    of_dev = (scores["task"] == config.variations.task) & (scores["split"] == paths.DEV)
     bleus = scores[of_dev & (scores["metric"] == protocol)]
     for key, printed in evidence.paper.table_3.items():
         model = model_name(config, key)
@@ -133,7 +133,7 @@ def _entries(evidence: Evidence) -> Iterator[Entry]:
                 value,
                 Cell(shown, sources=(source,) if source else (), run=run),
                 run=run,
-                split=places.DEV,
+                split=paths.DEV,
                 recipe=recipe_of(key),
                 tolerance=allowed,
             )
@@ -215,7 +215,7 @@ def _our_row(name: str, evidence: Evidence) -> RowValues:
     moves = [NOTHING for _ in measures]
     if name != compared.base:
         moves = [
-            _moves(measure, form, variation.run, compared.hindrance)
+            _moves(measure, form, variation.run, compared.why_not_tested)
             for measure, form in zip(measures, ("×{:.2f}", "{:+.2f}"), strict=True)
         ]
     return row(

@@ -17,7 +17,7 @@ from aiayn.data.trees.tree import TOP, Bracket, Tree
 from aiayn.errors import DataError
 from aiayn.report.parts.drawing import INK, PALETTE, drawing
 from aiayn.report.parts.section import Figure
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.text import read_lines
 
 if TYPE_CHECKING:
@@ -51,19 +51,19 @@ def read_parses(config: Config, root: Path) -> dict[str, tuple[Parse, ...]]:
     for run, described in config.runs.items():
         if config.task(described.task).kind != "parsing":
             continue
-        text = root / places.text(described.task)
-        paths = [places.lines(text, places.TEST, side) for side in places.SIDES]
-        paths.append(places.hypotheses(root / places.outputs(run), places.TEST))
-        if all(path.exists() for path in paths):
-            found[run] = tuple(_chosen(paths))
+        text = root / paths.text(described.task)
+        files = [paths.lines(text, paths.TEST, side) for side in paths.SIDES]
+        files.append(paths.hypotheses(root / paths.outputs(run), paths.TEST))
+        if all(path.exists() for path in files):
+            found[run] = tuple(_chosen(files))
     return found
 
 
-def _chosen(paths: list[Path]) -> Iterator[Parse]:
+def _chosen(files: list[Path]) -> Iterator[Parse]:
     remaining = dict(SHOWN)
-    columns = [read_lines(path) for path in paths]
+    columns = [read_lines(path) for path in files]
     if len({len(lines) for lines in columns}) > 1:
-        counts = ", ".join(f"{p} has {len(c)} lines" for p, c in zip(paths, columns, strict=True))
+        counts = ", ".join(f"{p} has {len(c)} lines" for p, c in zip(files, columns, strict=True))
         raise DataError(f"{counts}. Make them again: dvc repro.")
     for number, (source, target, output) in enumerate(zip(*columns, strict=True), start=1):
         words, symbols = source.split(), target.split()

@@ -33,7 +33,7 @@ from aiayn.report.parts.tables import (
 )
 from aiayn.report.parts.verdict import TOLERANCE_F1, Verdict
 from aiayn.report.table_4.parse_trees import read_parses, tree_figures
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 from aiayn.results.scores import SplitScores
 
@@ -88,7 +88,7 @@ def _entries(evidence: Evidence) -> dict[str, Entry]:
     for key, printed in evidence.paper.table_4.items():
         if printed.run is None or printed.recipe is None:
             continue
-        test = (evidence.scores.get(printed.run) or {}).get(places.TEST)
+        test = (evidence.scores.get(printed.run) or {}).get(paths.TEST)
         ours = test.scores.get("bracket_f1") if test else None
         entries[key] = compare_with_paper(
             evidence,
@@ -97,7 +97,7 @@ def _entries(evidence: Evidence) -> dict[str, Entry]:
             ours.value if ours else None,
             score_cell(ours, printed.run),
             run=printed.run,
-            split=places.TEST,
+            split=paths.TEST,
             recipe=printed.recipe,
             tolerance=TOLERANCE_F1,
         )
@@ -176,9 +176,9 @@ def _records(evidence: Evidence, entries: Mapping[str, Entry]) -> pd.DataFrame:
 def _f1_by_length(parsers: Scores) -> Iterator[Figure]:
     """F1 on the test set by class of sentence length, a line for each run; none without runs."""
     curves = {
-        run: splits[places.TEST].lengths
+        run: splits[paths.TEST].lengths
         for run, splits in parsers.items()
-        if splits and places.TEST in splits and splits[places.TEST].lengths
+        if splits and paths.TEST in splits and splits[paths.TEST].lengths
     }
     if not curves:
         return

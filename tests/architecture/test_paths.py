@@ -1,4 +1,4 @@
-"""Where a file lies is said once: no module but results/places.py spells a folder of the graph."""
+"""Where a file lies is said once: no module but results/paths.py spells a folder of the graph."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.results import places
+from aiayn.results import paths
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SPELLERS = {
-    "src/aiayn/results/places.py",
+    "src/aiayn/results/paths.py",
 }
 SOURCES = sorted(
     path for folder in ("src/aiayn", "pipeline") for path in (ROOT / folder).rglob("*.py")
@@ -21,7 +21,7 @@ SOURCES = sorted(
 FOLDERS = sorted(
     {
         str(value)
-        for name, value in vars(places).items()
+        for name, value in vars(paths).items()
         if name.isupper() and type(value) is type(ROOT)
     }
 )
@@ -41,7 +41,7 @@ def described(tree: ast.AST) -> set[ast.AST]:
     }
 
 
-def paths(tree: ast.AST) -> Iterator[ast.AST]:
+def path_expressions(tree: ast.AST) -> Iterator[ast.AST]:
     """What is joined to a path, or made one."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
@@ -61,7 +61,7 @@ def spelt(source: str) -> list[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     said = described(tree)
-    names = set(paths(tree))
+    names = set(path_expressions(tree))
     return [
         text
         for node, text in texts.items()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.results.host import UNKNOWN_COMMIT, commit
+from aiayn.results.machine_metadata import UNKNOWN_COMMIT, commit
 
 
 @pytest.fixture

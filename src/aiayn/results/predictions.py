@@ -1,4 +1,4 @@
-"""What a run takes sentences to be: a label and its probability, a line for each sentence."""
+"""Predicted labels: a label and its probability, a line for each sentence."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ DECIMALS = 6
 
 
 @dataclass(frozen=True)
-class Guess:
-    """The likeliest label, and how likely the run takes it to be: at least 1 / labels."""
+class Prediction:
+    """The likeliest label, and the probability that the model gives it: at least 1 / labels."""
 
     label: str
     probability: float
 
 
-def lines(guesses: Iterable[Guess]) -> list[str]:
-    """As they stand in the file: label and probability, a tab between."""
-    return [f"{guess.label}\t{guess.probability:.{DECIMALS}f}" for guess in guesses]
+def lines(predictions: Iterable[Prediction]) -> list[str]:
+    """As the file has them: label and probability, a tab between."""
+    return [
+        f"{prediction.label}\t{prediction.probability:.{DECIMALS}f}" for prediction in predictions
+    ]
 
 
-def read(path: Path, labels: Collection[str]) -> tuple[Guess, ...]:
+def read(path: Path, labels: Collection[str]) -> tuple[Prediction, ...]:
     """The lines of a file of hypotheses.
 
     Args:
@@ -34,10 +36,12 @@ def read(path: Path, labels: Collection[str]) -> tuple[Guess, ...]:
     Raises:
         DataError: the file is missing, or a line is no label with a probability.
     """
-    return tuple(_guess(line, n, path, labels) for n, line in enumerate(read_lines(path), start=1))
+    return tuple(
+        _prediction(line, n, path, labels) for n, line in enumerate(read_lines(path), start=1)
+    )
 
 
-def _guess(line: str, number: int, path: Path, labels: Collection[str]) -> Guess:
+def _prediction(line: str, number: int, path: Path, labels: Collection[str]) -> Prediction:
     label, _, text = line.partition("\t")
     try:
         probability = float(text)
@@ -48,4 +52,4 @@ def _guess(line: str, number: int, path: Path, labels: Collection[str]) -> Guess
             f"{path}: line {number} is {line[:60]!r}, not a label and its probability. "
             f"Make it again: dvc repro -f decode@{path.parent.name}."
         )
-    return Guess(label, probability)
+    return Prediction(label, probability)

@@ -1,8 +1,8 @@
-"""Where the files lie that one stage leaves for another: every folder and file name of the graph.
+"""Paths of the files that one stage leaves for another: every folder and file name of the graph.
 
-A folder's place follows from its run or task, below that of the project: `root / places.text(task)`
-is the whole path. A file's place is given within its folder, because a stage fills a new folder
-beside the old one before it takes its place (files.replaced_folder).
+A folder's path follows from its run or task, below that of the project: `root / paths.text(task)`
+is the whole path. A file's path is given within its folder, because a stage fills a new folder
+beside the old one before it replaces that (files.replaced_folder).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VOCABULARIES = Path("data/bpe")
 TOKENS = Path("data/tokens")
 MODELS = Path("models")
 HISTORIES = Path("history")
-CIRCUMSTANCES = Path("circumstances")
+METADATA = Path("circumstances")
 OUTPUTS = Path("outputs")
 SCORES = Path("scores")
 METRICS = Path("metrics")
@@ -35,19 +35,19 @@ REPRODUCTIONS = Path("reproductions")
 WRITTEN = (Path("params.yaml"), LOCK, REPORTS, REPRODUCTIONS, SCALES)
 
 LAYERS_PROFILE = PROFILES / "layers.json"
-LAYERS_CIRCUMSTANCES = CIRCUMSTANCES / "profile_layers.json"  # times and memory
+LAYERS_METADATA = METADATA / "profile_layers.json"  # times and memory
 MODELS_PROFILE = PROFILES / "models.json"
 TABLE_3 = COMPARISONS / "table_3.json"
 REPORT_TABLES = REPORTS / "tables"
 REPORT_FIGURES = REPORTS / "figures"
 REPORT_PAGE = REPORTS / "index.html"
-REPORT_CIRCUMSTANCES = REPORTS / "circumstances.html"
+REPORT_METADATA = REPORTS / "circumstances.html"
 
 SIDES = ("source", "target")
 TREES = "trees"
 TRAIN, DEV, TEST = "train", "dev", "test"
 LAST, AVERAGED, GREEDY = "last", "averaged", "greedy"
-WAYS = (LAST, AVERAGED, GREEDY)
+DECODING_MODES = (LAST, AVERAGED, GREEDY)
 
 
 def project(folder: Path = Path()) -> Path:
@@ -161,14 +161,14 @@ def history(run: str) -> Path:
     return HISTORIES / f"{run}.csv"
 
 
-def train_circumstances(run: str) -> Path:
+def training_metadata(run: str) -> Path:
     """When, where and how fast a run was trained."""
-    return CIRCUMSTANCES / f"{run}.train.json"
+    return METADATA / f"{run}.train.json"
 
 
-def decode_circumstances(run: str) -> Path:
+def decoding_metadata(run: str) -> Path:
     """How fast a run translated."""
-    return CIRCUMSTANCES / f"{run}.decode.json"
+    return METADATA / f"{run}.decode.json"
 
 
 def outputs(run: str) -> Path:
@@ -181,10 +181,10 @@ def hypotheses(folder: Path, split: str) -> Path:
     return folder / f"{split}.hypotheses"
 
 
-def dev_hypotheses(folder: Path, way: str) -> Path:
-    """What a run made of dev in one of WAYS: by its last checkpoint, as `hypotheses`; by the mean
-    of the last ones; by this mean, always taking the likeliest piece."""
-    return hypotheses(folder, DEV if way == LAST else f"{DEV}.{way}")
+def dev_hypotheses(folder: Path, mode: str) -> Path:
+    """What a run made of dev in one of DECODING_MODES: by its last checkpoint, as `hypotheses`; by
+    the mean of the last ones; by this mean, always taking the likeliest piece."""
+    return hypotheses(folder, DEV if mode == LAST else f"{DEV}.{mode}")
 
 
 def scores(run: str) -> Path:

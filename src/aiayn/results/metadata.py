@@ -1,4 +1,5 @@
-"""What may differ between two identical runs: when, where, how fast, with which versions.
+"""Run metadata: what may differ between two identical runs: when, where, how fast, with which
+versions.
 
 Nothing here is a result, and no result reads it.
 """
@@ -11,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from aiayn.errors import DataError
-from aiayn.results.host import Host
 from aiayn.results.json_files import plain, read_json, write_json
+from aiayn.results.machine_metadata import MachineMetadata
 from aiayn.validation import StrictModel
 
 FORMAT = 1
 
 
-class TrainCircumstances(Host):
+class TrainingMetadata(MachineMetadata):
     """Of a training. Seconds include those of earlier, interrupted starts; tokens are real target
     pieces, validation left out; times are ISO 8601, in UTC. `peak_rss_bytes` is the most memory
     that the first process held since the last start, a GPU's left out; old records lack it."""
@@ -39,7 +40,7 @@ class TrainCircumstances(Host):
     peak_rss_bytes: int | None = None
 
 
-class DecodeCircumstances(StrictModel):
+class DecodingMetadata(StrictModel):
     """Of the decoding of all of a run's splits."""
 
     sentences: int
@@ -58,7 +59,7 @@ class LayerTimes(StrictModel):
     training_bytes: int
 
 
-class ProfileCircumstances(Host):
+class ProfilingMetadata(MachineMetadata):
     """Of table 1's layers at width d, by layer type and length (n32...)."""
 
     seconds: float
@@ -67,29 +68,27 @@ class ProfileCircumstances(Host):
     layers: Mapping[str, Mapping[str, LayerTimes]]
 
 
-def write(
-    path: Path, record: TrainCircumstances | DecodeCircumstances | ProfileCircumstances
-) -> None:
-    """Write a record of circumstances."""
+def write(path: Path, record: TrainingMetadata | DecodingMetadata | ProfilingMetadata) -> None:
+    """Write a record."""
     write_json(path, record, indent=2, sort_keys=True)
 
 
-def read_train(path: Path) -> TrainCircumstances:
+def read_train(path: Path) -> TrainingMetadata:
     """Those of a training. Raises DataError: the file is missing, or is something else."""
-    return read_json(TrainCircumstances, path, _file_error)
+    return read_json(TrainingMetadata, path, _file_error)
 
 
-def read_decode(path: Path) -> DecodeCircumstances:
+def read_decode(path: Path) -> DecodingMetadata:
     """Those of a decoding. Raises DataError: the file is missing, or is something else."""
-    return read_json(DecodeCircumstances, path, _file_error)
+    return read_json(DecodingMetadata, path, _file_error)
 
 
-def read_profile(path: Path) -> ProfileCircumstances:
+def read_profile(path: Path) -> ProfilingMetadata:
     """Those of table 1's layers. Raises DataError: the file is missing, or is something else."""
-    return read_json(ProfileCircumstances, path, _file_error)
+    return read_json(ProfilingMetadata, path, _file_error)
 
 
-def facts(record: TrainCircumstances | DecodeCircumstances) -> Mapping[str, str]:
+def facts(record: TrainingMetadata | DecodingMetadata) -> Mapping[str, str]:
     """As text by dotted name, in the order of the file."""
     return _flat(plain(record))
 

@@ -1,4 +1,4 @@
-"""The machine at hand: what stands in every record of circumstances."""
+"""The machine at hand: a part of every record of run metadata."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from aiayn.results import places
+from aiayn.results import paths
 from aiayn.validation import StrictModel
 
 VERSIONS = ("torch", "numpy", "safetensors", "sentencepiece")
 UNKNOWN_COMMIT = "unknown"
 
 
-class Host(StrictModel):
-    """Host, device and versions; the commit, as `commit` tells it."""
+class MachineMetadata(StrictModel):
+    """MachineMetadata, device and versions; the commit, as `commit` tells it."""
 
     host: str
     device: str
@@ -26,7 +26,7 @@ class Host(StrictModel):
     commit: str
 
 
-def this_host(device: str, gpu: str | None = None) -> Host:
+def this_machine(device: str, gpu: str | None = None) -> MachineMetadata:
     """The machine that this process runs on.
 
     Args:
@@ -35,7 +35,7 @@ def this_host(device: str, gpu: str | None = None) -> Host:
     """
     from importlib.metadata import version
 
-    return Host(
+    return MachineMetadata(
         host=socket.gethostname(),
         device=f"{device}: {gpu or f'{os.cpu_count()} x {cpu_name()}'}",
         python=platform.python_version(),
@@ -49,8 +49,8 @@ def commit(root: Path = Path()) -> str:
     -dirty where code, conf/ or documents differ from it. What the graph itself writes there is no
     difference.
     """
-    root = places.project(root)
-    others = [".", *(f":(exclude){path}" for path in places.WRITTEN)]
+    root = paths.project(root)
+    others = [".", *(f":(exclude){path}" for path in paths.WRITTEN)]
     try:
         name = _git(root, "rev-parse", "HEAD")
         changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", *others)

@@ -7,19 +7,23 @@ from pathlib import Path
 import pytest
 
 from aiayn.errors import DataError
-from aiayn.results import guesses
-from aiayn.results.guesses import Guess
+from aiayn.results import predictions
+from aiayn.results.predictions import Prediction
 from aiayn.results.text import write_lines
 
 LABELS = ("negative", "positive")
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    held = (Guess("positive", 0.75), Guess("negative", 1.0), Guess("positive", 0.500001))
+    held = (
+        Prediction("positive", 0.75),
+        Prediction("negative", 1.0),
+        Prediction("positive", 0.500001),
+    )
     path = tmp_path / "test.hypotheses"
-    write_lines(path, guesses.lines(held))
+    write_lines(path, predictions.lines(held))
     assert path.read_text() == "positive\t0.750000\nnegative\t1.000000\npositive\t0.500001\n"
-    assert guesses.read(path, LABELS) == held
+    assert predictions.read(path, LABELS) == held
 
 
 @pytest.mark.parametrize(
@@ -29,5 +33,5 @@ def test_a_line_that_is_none(line: str, tmp_path: Path) -> None:
     path = tmp_path / "outputs/polarity.tiny/test.hypotheses"
     write_lines(path, ["positive\t0.9", line])
     with pytest.raises(DataError, match="line 2 is .*, not a label and its probability") as caught:
-        guesses.read(path, LABELS)
+        predictions.read(path, LABELS)
     assert "dvc repro -f decode@polarity.tiny" in str(caught.value)
