@@ -134,7 +134,7 @@ def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.M
 def test_every_stage_that_opens_a_device_can_be_handed_over(stage: Path) -> None:
     """average opens none, but a login node is no place for it either."""
     text = stage.read_text()
-    starts = ("hand_over(whole.launcher)", "hand_over_single()")
+    starts = ("hand_over(params.launcher)", "hand_over_single()")
     assert any(start in text for start in starts) == (
         "open_device(" in text or stage.stem == "average"
     )
