@@ -12,10 +12,10 @@ from aiayn import config
 from aiayn.config import Kind
 from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.moses import normalized
-from aiayn.data.tokens.labels import in_order
+from aiayn.data.tokens.label_pieces import in_order
 from aiayn.data.trees.linear import restore, tags_of
 from aiayn.data.trees.tree import Tree
-from aiayn.decoding.labels import probabilities
+from aiayn.decoding.classify import probabilities
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_classifier, load_model, weights_in
 from aiayn.errors import CheckpointError, ConfigError

@@ -1,4 +1,4 @@
-"""FLOPs by hand-written sums, and operators that nobody counted."""
+"""FLOPs by hand-written sums, and operators that cannot be counted."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def test_a_masked_full_matrix_does_not_pass_for_restricted_attention() -> None:
     assert growth.value == pytest.approx(2, abs=1e-9)  # a neighbourhood would have given 1
 
 
-def test_an_operator_that_nobody_counted_is_an_error() -> None:
+def test_an_operator_that_cannot_be_counted_is_an_error() -> None:
     class Odd(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             return torch.cdist(x, x)
 
-    with pytest.raises(ProfileError, match=r"Odd uses aten::cdist, which nobody counted"):
+    with pytest.raises(ProfileError, match=r"Odd uses aten::cdist, which cannot be counted"):
         count_with_fvcore(Odd(), torch.zeros(1, 3, 4))
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from aiayn.config import Adam, Model, Training
-from aiayn.data.tokens import labels
+from aiayn.data.tokens import label_pieces
 from aiayn.data.tokens.arrays import Side, TokenArrays
 from aiayn.errors import DataError
 from aiayn.model.device import Device
@@ -34,7 +34,7 @@ def labelled(pairs: int, seed: int) -> TokenArrays:
         first = int(random.integers(2))
         middle = random.integers(12, 20, random.integers(1, 6)).tolist()
         sources.append([10 + first, *middle, 11 - first, 3])
-        targets.append([labels.FIRST + first, 3])
+        targets.append([label_pieces.FIRST + first, 3])
     sides = []
     for rows in (sources, targets):
         offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows])))
@@ -44,26 +44,28 @@ def labelled(pairs: int, seed: int) -> TokenArrays:
 
 def test_a_label_alone_is_the_target() -> None:
     arrays = labelled(50, 0)
-    alone = labels.labels_alone(arrays)
+    alone = label_pieces.labels_alone(arrays)
     assert (alone.lengths[1] == 1).all()
     assert len(alone) == 50
     assert [int(alone.pair(n)[1][0]) for n in range(50)] == [
         int(arrays.pair(n)[1][0]) for n in range(50)
     ]
-    assert labels.count(alone) == 2
+    assert label_pieces.count(alone) == 2
 
 
 def test_a_target_of_two_pieces_is_no_label() -> None:
     arrays = labelled(5, 0)
     wrong = replace(arrays, target=arrays.source)
     with pytest.raises(DataError, match="something else than a label for each sentence"):
-        labels.labels_alone(wrong)
+        label_pieces.labels_alone(wrong)
 
 
 def test_the_loss_is_cross_entropy_over_the_labels(tiny: Callable[..., Model]) -> None:
     """By the formula of section 5.4: 1 - eps on the right one, eps / 3 on each of the three."""
     logits = torch.tensor([[1.0, 2.0, 0.5], [0.0, 0.0, 3.0], [9.0, 9.0, 9.0]])
-    target = torch.tensor([[labels.FIRST + 1], [labels.FIRST], [0]])  # the last fills up
+    target = torch.tensor(
+        [[label_pieces.FIRST + 1], [label_pieces.FIRST], [0]]
+    )  # the last fills up
 
     def model(source: Any) -> torch.Tensor:
         return logits

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from aiayn.config import Decoding, Kind, Model, Task
 from aiayn.data.bpe.vocabulary import Bpe
-from aiayn.data.tokens.labels import in_order
-from aiayn.decoding.labels import guesses, probabilities
+from aiayn.data.tokens.label_pieces import in_order
+from aiayn.decoding.classify import guesses, probabilities
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_classifier, load_model
 from aiayn.model.classifier import Classifier

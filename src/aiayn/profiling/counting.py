@@ -41,7 +41,7 @@ def count_with_fvcore(module: nn.Module, *inputs: Tensor) -> dict[str, int]:
     """FLOPs of the forward pass by operator.
 
     Raises:
-        ProfileError: the module holds an operator that nobody knows how to count.
+        ProfileError: the module holds an operator that cannot be counted.
     """
     analysis = FlopCountAnalysis(module, inputs)
     analysis.unsupported_ops_warnings(False).uncalled_modules_warnings(False)
@@ -53,7 +53,7 @@ def count_with_fvcore(module: nn.Module, *inputs: Tensor) -> dict[str, int]:
     unknown = sorted(set(analysis.unsupported_ops()) - WITHOUT_PRODUCTS)
     if unknown:
         raise ProfileError(
-            f"{type(module).__name__} uses {', '.join(unknown)}, which nobody counted. Give a "
+            f"{type(module).__name__} uses {', '.join(unknown)}, which cannot be counted. Give a "
             "handler in src/aiayn/profiling/counting.py, or list it among WITHOUT_PRODUCTS."
         )
     return {name: 2 * int(count) for name, count in sorted(counts.items())}

@@ -114,7 +114,7 @@ def profile_models(
     """Every run's model at its task's vocabulary, and every row of the paper's table 3.
 
     Raises:
-        ProfileError: an operator nobody can count, or counters that disagree.
+        ProfileError: an operator that cannot be counted, or counters that disagree.
     """
 
     def costs(model: Model, vocabulary: int, labels: int = 0) -> ModelCost:

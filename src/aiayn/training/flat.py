@@ -11,15 +11,15 @@ class FlatParameters:
 
     `values` is what an optimiser steps; its `.grad` is where every backward pass adds up, so that
     micro-batches accumulate. It is the beginning of `sums`, which processes add up in a single
-    call; the end, `told`, carries along what else they have to tell each other at every step.
+    call; `control`, its end, carries what else they exchange at every step.
     """
 
-    def __init__(self, model: nn.Module, *, told: int) -> None:
+    def __init__(self, model: nn.Module, *, control_slots: int) -> None:
         parameters = list(model.parameters())
         self.values = nn.Parameter(torch.cat([p.detach().flatten() for p in parameters]))
         size = self.values.numel()
-        self.sums = torch.zeros(size + told, device=self.values.device)
-        self.told = self.sums[size:]
+        self.sums = torch.zeros(size + control_slots, device=self.values.device)
+        self.control = self.sums[size:]
         self.values.grad = self.sums[:size]
         begin = 0
         for parameter in parameters:

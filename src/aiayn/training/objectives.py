@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from aiayn.config import Kind, Model
-from aiayn.data.tokens import labels
+from aiayn.data.tokens import label_pieces
 from aiayn.data.tokens.arrays import TokenArrays
 from aiayn.data.tokens.special import PAD, START
 from aiayn.model.classifier import Classifier
@@ -53,14 +53,16 @@ def _next_pieces(model: Transformer, source: Tensor, target: Tensor, eps_ls: flo
 
 
 def _classifier(row: Model, train: TokenArrays, max_length: int) -> Classifier:
-    return Classifier(row, train.vocabulary, labels.count(train), max_length=max_length, pad=PAD)
+    return Classifier(
+        row, train.vocabulary, label_pieces.count(train), max_length=max_length, pad=PAD
+    )
 
 
 def _labels(model: Classifier, source: Tensor, target: Tensor, eps_ls: float) -> Losses:
     """Smoothing as in section 5.4, over the labels."""
     logits_BY = model(source).float()
-    wanted_B = target[:, 0] - labels.FIRST
-    padding = PAD - labels.FIRST
+    wanted_B = target[:, 0] - label_pieces.FIRST
+    padding = PAD - label_pieces.FIRST
     loss = functional.cross_entropy(
         logits_BY, wanted_B, ignore_index=padding, reduction="sum", label_smoothing=eps_ls
     )
@@ -71,7 +73,7 @@ def _labels(model: Classifier, source: Tensor, target: Tensor, eps_ls: float) ->
 
 
 SEQUENCE = Objective(lambda pairs: pairs, _transformer, _next_pieces)
-LABEL = Objective(labels.labels_alone, _classifier, _labels)
+LABEL = Objective(label_pieces.labels_alone, _classifier, _labels)
 
 OBJECTIVES: Mapping[Kind, Objective[Any]] = {
     "translation": SEQUENCE,

@@ -26,9 +26,9 @@ from aiayn.training.objectives import OBJECTIVES
 from aiayn.training.processes import Processes
 from aiayn.training.schedule import learning_rate
 
-# what processes tell each other beside gradients: their share of the loss, whether to stop
+# what processes exchange beside gradients: their share of the loss, whether to stop
 LOSS, STOP = 0, 1
-GPU_STEPS_BETWEEN_ANSWERS = 10  # to read what was told, a GPU must be waited for
+GPU_STEPS_BETWEEN_ANSWERS = 10  # reading it waits for the GPU
 VALIDATION_TOKENS = 4096  # in a batch; changes no number beyond the order of summation
 
 
@@ -69,7 +69,7 @@ class Trainer:
         torch.manual_seed(job.seed)
         self.model: Encoding = self.objective.build(job.model, train, settings.max_length)
         self.model.to(device.device)
-        self.flat = FlatParameters(self.model, told=len((LOSS, STOP)))
+        self.flat = FlatParameters(self.model, control_slots=len((LOSS, STOP)))
         self.optimizer = torch.optim.Adam(
             [self.flat.values],
             betas=(settings.adam.beta1, settings.adam.beta2),
@@ -100,16 +100,16 @@ class Trainer:
         tokens = sum(int(self.target_lengths[micro.indices].sum()) for micro in batch)
         self.flat.sums.zero_()
         is_alone = self.processes.count == 1
-        share = self._loss if is_alone else self.flat.told[LOSS]
+        share = self._loss if is_alone else self.flat.control[LOSS]
         for number in self.processes.share(len(batch)):
             torch.manual_seed(_seed(self.job.seed, self.step_number, number))
             loss, _ = self._losses(self.train_arrays, batch[number])
             (loss / tokens).backward()  # type: ignore[no-untyped-call]
             share += loss.detach()
         if not is_alone:
-            self.flat.told[STOP] = float(self.is_asked_to_stop)
+            self.flat.control[STOP] = float(self.is_asked_to_stop)
             self.processes.add_up(self.flat.sums)
-            self._loss += self.flat.told[LOSS]
+            self._loss += self.flat.control[LOSS]
         self.step_number += 1
         self.optimizer.param_groups[0]["lr"] = self.learning_rate
         self.optimizer.step()
@@ -125,7 +125,7 @@ class Trainer:
             return self.is_asked_to_stop
         if self.device.device.type == "cuda" and self.step_number % GPU_STEPS_BETWEEN_ANSWERS:
             return False
-        return bool(self.flat.told[STOP] > 0)
+        return bool(self.flat.control[STOP] > 0)
 
     @property
     def learning_rate(self) -> float:

@@ -16,7 +16,7 @@ import pytest
 from aiayn.config import Corpus, Download, Folds, Labelled, Side, Text
 from aiayn.data.corpora.archives import lines
 from aiayn.data.corpora.assembly import assemble
-from aiayn.data.corpora.labels import fold
+from aiayn.data.corpora.labelled import fold
 from aiayn.errors import DataError
 
 NEGATIVE = "".join(f"dull, film {n}\n" for n in range(60)).encode() + "clichéd \n".encode()

@@ -18,7 +18,7 @@ from aiayn.data.corpora.cleaning import Cleaner, normalise
 from aiayn.data.corpora.digests import Digests
 from aiayn.data.corpora.fetching import fetch
 from aiayn.data.corpora.forms import Pair, former
-from aiayn.data.corpora.labels import require_all
+from aiayn.data.corpora.labelled import require_all
 from aiayn.data.corpora.reading import Parallel
 from aiayn.errors import DataError
 from aiayn.files import replaced_folder

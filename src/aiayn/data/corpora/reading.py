@@ -10,7 +10,7 @@ from pathlib import Path
 from aiayn.config import Corpus, Side
 from aiayn.data.corpora.archives import describe, lines
 from aiayn.data.corpora.copying import sequences
-from aiayn.data.corpora.labels import known_labels, labelled_place, labelled_sentences
+from aiayn.data.corpora.labelled import known_labels, labelled_place, labelled_sentences
 from aiayn.data.corpora.treebanks import treebank_trees
 from aiayn.data.trees.linear import Leaves, linearize
 from aiayn.data.trees.reading import read_tree

@@ -22,7 +22,7 @@ def probabilities(
     device: Device,
     done: Callable[[int], object] = lambda sentences: None,
 ) -> list[list[float]]:
-    """How likely each label is, by sentence, in the order of `tokens.labels.in_order`.
+    """How likely each label is, by sentence, in the order of `tokens.label_pieces.in_order`.
 
     An empty sentence is its end alone: what the model says of nothing.
 

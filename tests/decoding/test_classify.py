@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from aiayn.config import Model
-from aiayn.decoding.labels import guesses, probabilities
+from aiayn.decoding.classify import guesses, probabilities
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device
 from aiayn.results.guesses import Guess
