@@ -51,7 +51,7 @@ def test_every_named_file_exists(page: Path) -> None:
 
 
 def test_the_readme_shows_what_the_reproductions_found() -> None:
-    """No number in it was typed by hand: line for line, all statements, and of the published
+    """No number in it was typed by hand: line for line, all claims, and of the published
     figures, each with a link to where it came from, those that it chose."""
     shown = (ROOT / "README.md").read_text(encoding="utf-8")
     section = shown.partition("\n## Results on real text\n")[2].partition("\n## ")[0]
@@ -60,7 +60,7 @@ def test_the_readme_shows_what_the_reproductions_found() -> None:
         for found in section.split("\n\n")
         if found.startswith("|")
     )
-    found = findings("multi30k_table3", "| Statement")
+    found = findings("multi30k_table3", "| Claim")
     assert statements == [line for line in found if "not run at this scale" not in line]
     assert any("**" in line for line in statements)
     for line in published[2:]:

@@ -24,7 +24,7 @@ REPORTED = {
     ),
 }
 SEED = (
-    "not told by the paper; late checkpoints of one training differ by about 0.3 BLEU (NVIDIA's "
+    "not stated in the paper; late checkpoints of one training differ by about 0.3 BLEU (NVIDIA's "
     "DeepLearningExamples)"
 )
 

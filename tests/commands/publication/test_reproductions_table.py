@@ -71,7 +71,7 @@ def test_the_verdicts_on_the_statements(reproduction: Path, tmp_path: Path) -> N
     compare(tmp_path / "compared", findings)
     compare(tmp_path / "tests_nothing", {"one_head": not_run})
     found = statements(reproductions(tmp_path))
-    assert found.headings == ("Statement", "Claimed", "compared")
+    assert found.headings == ("Claim", "Paper", "compared")
     cells = [tuple(cell.text for cell in row.cells) for row in found.rows]
     by_text = {text: (claimed, here) for text, claimed, here in cells}
     expected = {

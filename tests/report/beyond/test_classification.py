@@ -104,8 +104,8 @@ def test_means_and_published_figures(
     assert len(every.rows) == 6
     sorts = [[row.cells[0].text, row.cells[2].text] for row in sentences.rows]
     assert sorts == [
-        ["surest, right", "fine"], ["surest, right", "dull"],
-        ["surest, wrong", "odd"], ["surest, wrong", "so-so"],
+        ["most confident, correct", "fine"], ["most confident, correct", "dull"],
+        ["most confident, incorrect", "odd"], ["most confident, incorrect", "so-so"],
     ]  # fmt: skip
     assert [figure.name for figure in held.figures] == ["confusion_polarity-0_one"]
     texts = files(held)

@@ -59,7 +59,7 @@ def test_without_a_spread_it_says_why(held: Any) -> None:
 def test_where_none_was_run_one_line_says_so(held: Any) -> None:
     none = {key: comparison.Finding(verdict="not run at this scale") for key in held.findings}
     for variations in (None, held.replace(findings=none)):
-        assert made(variations) == {"All 14 statements": ["–", "", "not run at this scale"]}
+        assert made(variations) == {"All 14 claims": ["–", "", "not run at this scale"]}
         records = section(evidence(variations)).records
         assert list(records["finding"]) == list(STATEMENTS)
 
@@ -67,7 +67,7 @@ def test_where_none_was_run_one_line_says_so(held: Any) -> None:
 def test_more_than_one_look_is_told(held: Any) -> None:
     for looks, told in ((None, 0), (1, 0), (3, 1)):
         (table,) = section(evidence(held, looks)).tables
-        assert sum("corrected for 3 looks" in note for _, note in table.notes) == told
+        assert sum("corrected for 3 interim looks" in note for _, note in table.notes) == told
 
 
 def test_lines_of_csv_are_the_tables(held: Any) -> None:

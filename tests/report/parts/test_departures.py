@@ -97,7 +97,7 @@ def test_text_in_another_form_is_a_departure(
 ) -> None:
     lowered = manifests["en-de"].replace(form="lowercased_tokens")
     (said,) = recipe_departures(RECIPE, load(wmt14), RUN, lowered)
-    assert said == "its text is in the form lowercased_tokens, not as the corpora have it"
+    assert said == "its text has the form lowercased_tokens, not that of the corpora"
 
 
 def test_no_requirement_is_left_untested() -> None:
@@ -164,7 +164,7 @@ class TestTrainingText:
         said = list(recipe_departures(RECIPE, parameters, RUN, manifest.replace(splits=splits)))
         assert said == [
             "no training corpus has the 1,920,209 pairs of Europarl v7",
-            "trained also on europarl-v7-de-en (900 pairs)",
+            "also trained on europarl-v7-de-en (900 pairs)",
             "trained on 2,600,000 pairs, not on about 4.5M (section 5.1)",
         ]
 

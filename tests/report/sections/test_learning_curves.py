@@ -40,7 +40,7 @@ def test_a_figure_a_task_names_its_axes_and_runs(config: Config) -> None:
     assert [figure.name for figure in figures] == ["training_en-de", "training_en-fr"]
     for figure, run in zip(figures, ("en-de.base", "en-fr.big"), strict=True):
         said = set(texts(figure.svg))
-        assert {"optimiser steps", "training loss, nats a token", "learning rate", run} <= said
+        assert {"optimiser steps", "training loss, nats per token", "learning rate", run} <= said
         assert run in figure.caption
 
 

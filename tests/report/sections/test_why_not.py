@@ -75,7 +75,7 @@ def test_what_was_measured_here_stands_beside_it(
     )  # fmt: skip
     held = evidence(config=load(wmt14), manifests=manifests, variations=comparison)
     lines = found("en-de.base", held)
-    assert lines["N is 4, not 6 (table 3)"][1] == "N 2 for 4: −1.25 (−2.00 to −0.50)"
+    assert lines["N is 4, not 6 (table 3)"][1] == "N 2 instead of 4: −1.25 (−2.00 to −0.50)"
     assert lines["average is 3, not 5 (section 6.1)"][1] == "averaging 3 in en-de.base: +0.75"
     assert lines[SEED][1] == "standard deviation 0.50 BLEU over 1 seeds of the base"
     records = section(held).records

@@ -84,7 +84,7 @@ def test_more_than_one_look_is_told(one_seed: Evidence) -> None:
         variations = one_seed.config.variations.replace(looks=looks)
         config = one_seed.config.replace(variations=variations)
         notes = section(replace(one_seed, config=config)).tables[0].notes
-        assert sum("corrected for 3 looks" in note for _, note in notes) == told
+        assert sum("corrected for 3 interim looks" in note for _, note in notes) == told
 
 
 @pytest.mark.usefixtures("undrawn")

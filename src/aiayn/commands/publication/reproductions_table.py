@@ -20,13 +20,13 @@ NOTE = (
     "A folder has the parameters, dvc.lock and all results of a reproduction without its weights: "
     "aiayn verify FOLDER compares another project with it. Test sets: the first score of each run "
     "on its first test set, with its 95% interval over sentences; the folder's README.md has all. "
-    "Findings: verdicts on the paper's statements. Rendered by make reproductions."
+    "Findings: verdicts on the paper's claims. Rendered by make reproductions."
 )
 STATEMENTS_NOTE = (
-    "The effect on dev, a difference of BLEU or a ratio of perplexities, and whether the statement "
+    "The effect on dev, a difference of BLEU or a ratio of perplexities, and whether the claim "
     "holds there. Each reproduction corrects its p-values for its own tests and interim looks; "
     "models, texts and numbers of seeds differ, so effects are not comparable across columns. "
-    "Empty: a model that the statement compares was not trained. No effect: too few runs to test. "
+    "Empty: a model that the claim compares was not trained. No effect: too few runs to test. "
     "A reproduction without a column tested nothing."
 )
 
@@ -76,8 +76,8 @@ def statements(reproductions: Sequence[Reproduction]) -> Table:
         if by_key := {finding["finding"]: finding for _, finding in rows}:
             tested[found.name] = by_key
     return table(
-        "Verdicts on the paper's statements",
-        text("Statement", "Claimed", *tested),
+        "Which of the paper's claims hold for small models",
+        text("Claim", "Paper", *tested),
         (
             row(
                 statement.text,

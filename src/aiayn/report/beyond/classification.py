@@ -32,9 +32,10 @@ from aiayn.results.text import read_parallel
 ACCURACY, BASELINE, *OTHERS = LABEL_METRICS
 PROTOCOL = (
     "The encoder of the paper, the mean of its output over a sentence, and one linear layer. "
-    "Beside an accuracy stands its exact 95% interval. Bag of words: a logistic regression on "
-    "which words a sentence has, learned from the same training text. Calibration error: how far, "
-    "in 15 bins of like probability, the share of right labels is from what the run takes it to be."
+    "Accuracy is shown with its exact 95% interval. Bag of words: a logistic regression on which "
+    "words occur in a sentence, trained on the same text. Calibration error: the mean difference, "
+    "in 15 bins of predicted probability, between that probability and the share of correct "
+    "labels."
 )
 EXTREMES = 2  # sentences of each sort that are shown
 WIDEST = 300  # characters of a sentence that are shown
@@ -69,7 +70,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
                 maps,
                 "encoder",
                 name=f"attention_{run.replace('.', '_')}",
-                title="What the heads look at in a sentence that is labelled",
+                title="Encoder self-attention in a classified sentence",
                 caption=f"{run} reading “{maps.sentence}”, which it labels {maps.translation}. "
                 f"{READING}",
             )
@@ -90,7 +91,7 @@ def _scores(scale: str, labelled: Mapping[str, Mapping[str, SplitScores] | None]
             )
 
     return table(
-        f"Labels given at the scale {scale}",
+        f"Classification at the scale {scale}",
         text("Run", "Scored on")
         + numbers("Sentences", ACCURACY.label, BASELINE.label, "Difference")
         + numbers(*(metric.label for metric in OTHERS)),
@@ -118,26 +119,26 @@ def _sentences(evidence: Evidence) -> Iterator[Table]:
             line=range(1, len(sources) + 1), sentence=sources, expected=expected
         )
         yield table(
-            f"What {run} is sure of",
-            text("Sort")
+            f"Most and least confident: {run}",
+            text("Group")
             + numbers("Line", form="")
-            + text("Sentence", "Wanted", "Given")
+            + text("Sentence", "Expected", "Predicted")
             + numbers("Probability", form=".3f"),
             _extremes(labelled.sort_values("probability", ascending=False, kind="stable")),
-            ("Sentences of the test set; the probability is the run's, of the label it gives.",),
+            ("Sentences of the test set, with the probability of the predicted label.",),
             key=f"sentences-{run}",
         )
 
 
 def _extremes(by_confidence: pd.DataFrame) -> Iterator[RowValues]:
-    """The most and the least confident right and wrong labels."""
-    is_right = by_confidence["label"] == by_confidence["expected"]
+    """The most and the least confident correct and incorrect labels."""
+    is_correct = by_confidence["label"] == by_confidence["expected"]
     for sort, sentences in (
-        ("right", by_confidence[is_right]),
-        ("wrong", by_confidence[~is_right]),
+        ("correct", by_confidence[is_correct]),
+        ("incorrect", by_confidence[~is_correct]),
     ):
-        surest, rest = sentences[:EXTREMES], sentences[EXTREMES:]
-        for how, part in (("surest", surest), ("least sure", rest[-EXTREMES:])):
+        most, rest = sentences[:EXTREMES], sentences[EXTREMES:]
+        for how, part in (("most confident", most), ("least confident", rest[-EXTREMES:])):
             for one in part.to_dict("records"):
                 sentence = one["sentence"]
                 if len(sentence) > WIDEST:
@@ -157,15 +158,15 @@ def _confusions(
             continue
         shown.add(tuple(test.confusion))
         confusion = pd.DataFrame(
-            {"run": run, "wanted": expected, "given": given, "sentences": count}
+            {"run": run, "expected": expected, "predicted": given, "sentences": count}
             for expected, counts in test.confusion.items()
             for given, count in counts.items()
         )
         yield Figure(
             name=f"confusion_{run.replace('.', '_')}",
-            title="Which label is taken for which",
-            caption=f"{run} on its test set: a row is the label that is wanted, a column the one "
-            "that is given, a cell how many sentences; the shade is their share of the row. "
+            title="Confusion matrix",
+            caption=f"{run} on its test set: rows are expected labels, columns predicted ones, "
+            "cells numbers of sentences; the shade is the share of the row. "
             f"Labels: {', '.join(test.confusion)}.",
             svg=_matrix(confusion, list(test.confusion)),
             data=confusion,
@@ -174,12 +175,12 @@ def _confusions(
 
 def _matrix(confusion: pd.DataFrame, labels: Sequence[str]) -> str:
     side = 1.2 + 0.5 * len(labels)
-    totals = confusion.groupby("wanted")["sentences"].sum()
+    totals = confusion.groupby("expected")["sentences"].sum()
     with drawing(max(3.2, side + 0.6), max(2.4, side)) as drawn:
         axes = drawn.figure.add_subplot()
         for cell in confusion.to_dict("records"):
-            y, x = labels.index(cell["wanted"]), labels.index(cell["given"])
-            share = cell["sentences"] / (totals[cell["wanted"]] or 1)
+            y, x = labels.index(cell["expected"]), labels.index(cell["predicted"])
+            share = cell["sentences"] / (totals[cell["expected"]] or 1)
             axes.fill_between(
                 [x, x + 1], y, y + 1, facecolor=PALETTE[0], alpha=0.75 * share, linewidth=0
             )
@@ -190,6 +191,6 @@ def _matrix(confusion: pd.DataFrame, labels: Sequence[str]) -> str:
         axes.set_xlim(0, len(labels))
         axes.set_ylim(len(labels), 0)
         axes.grid(visible=False)
-        axes.set_xlabel("given")
-        axes.set_ylabel("wanted")
+        axes.set_xlabel("predicted")
+        axes.set_ylabel("expected")
     return drawn.svg

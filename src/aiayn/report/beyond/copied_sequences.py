@@ -19,9 +19,10 @@ from aiayn.results.text import read_parallel
 
 (ACCURACY,) = COPYING_METRICS
 NOTE = (
-    "The input is to be written once more; copied are outputs that equal it to the last symbol, "
-    "beside them the exact 95 % interval (Clopper and Pearson). No sequence of a set is one of "
-    "training. Dev by the last checkpoint, test sets by the mean of the last ones."
+    "The task is to repeat the input; an output counts as copied if it equals the input to the "
+    "last symbol. The share is shown with its exact 95 % interval (Clopper and Pearson). No "
+    "sequence of a test set occurs in training. Dev is decoded with the last checkpoint, test "
+    "sets with the average of the last ones."
 )
 EXTRAPOLATION = (
     "The paper chose sinusoids because they “may allow the model to extrapolate to sequence "

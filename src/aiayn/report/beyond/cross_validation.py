@@ -19,11 +19,11 @@ from aiayn.results.scores import DECIMALS, SplitScores
 
 ACCURACY, BASELINE = (metric.name for metric in LABEL_METRICS[:2])
 NOTE = (
-    "A mean over folds that have been run, each tested on sentences it was not trained on, and the "
-    "deviation of one fold from it. Published figures are without vectors that were trained on "
-    "other text; their folds are others. A difference of two models is tested on the folds that "
-    "both have: Student's paired t with Nadeau and Bengio's correction (2003), because the "
-    "training sets of folds overlap."
+    "The mean over the folds that have been run, each tested on sentences it was not trained on, "
+    "and the standard deviation over folds. Published figures use no vectors that were "
+    "pre-trained on other text; their folds differ. The difference of two models is tested on "
+    "their common folds: Student's paired t with Nadeau and Bengio's correction (2003), because "
+    "the training sets of folds overlap."
 )
 
 
@@ -52,7 +52,7 @@ def cross_validated(
         yield table(
             f"{published[0].text}: means over folds",
             text("Model", "Figures")
-            + numbers("Folds", "Accuracy", "Deviation", "Bag of words", form=".2f"),
+            + numbers("Folds", "Accuracy", "Std. dev.", "Bag of words", form=".2f"),
             [
                 *(
                     row(

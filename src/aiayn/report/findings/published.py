@@ -25,10 +25,10 @@ from aiayn.report.parts.tables import (
 from aiayn.results.frames import over_seeds, scores_frame
 
 NOTE = (
-    "The same sentences and the same measure, not the same recipe. The interval is that of the "
-    "choice of sentences (95 %, bootstrap), not of the seed; of several seeds of a model, the mean "
-    "stands below them with their standard deviation. Section 6.3 has the Transformer beat "
-    "grammar-based parsers trained on the same treebank; the GENIA figures ask that here."
+    "The same sentences and the same metric, not the same recipe. The interval reflects the "
+    "choice of sentences (95 %, bootstrap), not of the seed; of a model with several seeds, the "
+    "mean follows with its standard deviation. Section 6.3 reports that the Transformer beats "
+    "grammar-based parsers trained on the same treebank; the GENIA figures test that here."
 )
 MEASURES = {
     "lowercased_bleu": "BLEU, lower-cased words",

@@ -26,19 +26,19 @@ from aiayn.report.parts.tables import (
 from aiayn.results.comparison import Comparison, Finding
 
 LEAD = (
-    "The paper's statements about its variations and its decoding, each tested on models trained "
-    "at this scale: the effect with a 95 % interval, and whether the statement holds here."
+    "The paper's claims about its variations and its decoding, each tested on models trained at "
+    "this scale: the effect with a 95 % interval, and whether the claim holds here."
 )
 NOTE = (
-    "An effect is a difference of BLEU or a ratio of perplexities on the development set, of the "
-    "rows of table 3 that the statement compares. The noise is that of the seed; a row of one seed "
-    "is taken to vary as the base does. Ways of decoding are compared within each tested run that "
-    "translates; a model counts once for each task, by the mean of its seeds, and the noise is "
-    "that between these (of one alone: that of its seeds). p is corrected for the number of tests "
-    "(Holm; “nearly identical” takes two), a family of its own beside table 3's. Holds: p < 0.05 "
-    "in the paper's direction, or within 0.3 BLEU or 3 % of perplexity where it says “nearly "
-    "identical”. Does not hold: p < 0.05 the other way. Undecided: within the noise "
-    "(docs/decisions/significance.md)."
+    "An effect is a difference of BLEU or a ratio of perplexities on the development set, between "
+    "the rows of table 3 that the claim compares. The noise is the variation over seeds; a row "
+    "with one seed is assumed to vary as the base does. Decoding modes are compared within each "
+    "tested translation run; a model counts once per task, by the mean of its seeds, and the "
+    "noise is the variation between these means (of a single mean: over its seeds). p is "
+    "corrected for the number of tests (Holm; “nearly identical” takes two), separately from "
+    "table 3. Holds: p < 0.05 in the paper's direction, or within 0.3 BLEU or 3 % of perplexity "
+    "where it says “nearly identical”. Does not hold: p < 0.05 in the other direction. Undecided: "
+    "within the noise (docs/decisions/significance.md)."
 )
 NOT_TESTED = Finding(verdict="not run at this scale")
 NAMES = {"bleu": "BLEU", "perplexity": "perplexity"}
@@ -57,12 +57,12 @@ def section(evidence: Evidence) -> Section:
     return Section(
         key="findings",
         title="Findings",
-        subtitle="what the paper says, tested here",
+        subtitle="the paper's claims, tested on our models",
         lead=LEAD,
         tables=(
             table(
-                "The paper's findings",
-                text("Statement", "Claimed", "Effect") + numbers("p", form=".4f") + text("Here"),
+                "The paper's claims",
+                text("Claim", "Paper", "Effect") + numbers("p", form=".4f") + text("Result"),
                 tested if is_tested else (_row_of_none(),),
                 (NOTE, *interim_looks_note(evidence.config)) if is_tested else (),
                 key="findings",
@@ -109,7 +109,7 @@ def _row(statement: Statement, finding: Finding, compared: Comparison | None) ->
 
 def _row_of_none() -> RowValues:
     why = "this scale trains none of the models that they compare"
-    statements = Cell(f"All {len(STATEMENTS)} statements", detail=why)
+    statements = Cell(f"All {len(STATEMENTS)} claims", detail=why)
     return row(statements, "", NOTHING, "", Cell(NOT_TESTED.verdict, tone="quiet"), tone="ours")
 
 

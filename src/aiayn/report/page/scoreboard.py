@@ -43,7 +43,7 @@ def answer(entries: Iterable[Entry], scale: str) -> str:
     if not reproduced + differs:
         return (
             f"Not known yet: of {total} published figures ({MEASURES}), the scale {scale} can "
-            "judge none. They stand for the paper’s own data, models and recipe."
+            "judge none. They are for the paper’s own data, models and recipe."
         )
     if reproduced == total:
         return f"Yes: all {total} published figures ({MEASURES}) are reproduced."
@@ -74,8 +74,8 @@ def aside(entries: Sequence[Entry]) -> str:
     if built:
         sentences.append(
             f"{words(Verdict.BY_CONSTRUCTION, built)} (complexities per layer): FLOPs are counted "
-            "by fvcore, by torch and by the formula, and where the three are not equal there is "
-            "no report. They could not have failed, and are not counted."
+            "by fvcore, by torch and by the formula, and the stage fails where these differ. "
+            "They cannot fail here, and are not counted."
         )
     return " ".join(sentences)
 

@@ -98,7 +98,7 @@ def departures(
         yield Departure(TEXT, missing)
         return
     if manifest.form != RAW:
-        form = f"its text is in the form {manifest.form}, not as the corpora have it"
+        form = f"its text has the form {manifest.form}, not that of the corpora"
         yield Departure(FORM, form)
     for said in text_departures(recipe.training_text, manifest):
         yield Departure(TEXT, said)
@@ -134,7 +134,7 @@ def text_departures(paper: TrainingText, ours: Manifest) -> Iterator[str]:
         yield f"the {name} is not public"
     for name, pairs in found.items():
         if not paper.not_public:
-            yield f"trained also on {name} ({pairs:,} pairs)"
+            yield f"also trained on {name} ({pairs:,} pairs)"
     if not paper.pairs.admits(train.pairs):
         yield f"trained on {train.pairs:,} pairs, not on {_stated(paper.pairs)}"
 

@@ -12,6 +12,6 @@ def interim_looks_note(config: Config) -> Iterator[str]:
     looks = config.variations.looks or 1
     if looks > 1:
         yield (
-            f"p is corrected for {looks} looks, too (times {looks}): so often was this table "
-            "looked at while runs were being added (docs/decisions/significance.md)."
+            f"p is also corrected for {looks} interim looks at this table (multiplied by {looks}), "
+            "while runs were being added (docs/decisions/significance.md)."
         )

@@ -108,7 +108,7 @@ def head_figure(path: Path) -> Iterator[Figure]:
             entropy.scatter(layers, heads["entropy"], **style)
             if heads["distance"].notna().all():
                 distance.scatter(layers, heads["distance"], **style)
-        for axes, label in ((distance, "distance looked, pieces"), (entropy, "entropy, bits")):
+        for axes, label in ((distance, "attention distance, pieces"), (entropy, "entropy, bits")):
             axes.set_xlabel("layer")
             axes.set_ylabel(label)
             axes.set_ylim(bottom=0)
@@ -117,9 +117,9 @@ def head_figure(path: Path) -> Iterator[Figure]:
         drawn.figure.legend(handles, labels, loc="outside upper center", ncols=3)
     yield Figure(
         name="heads",
-        title="What each head looks at",
-        caption="A mark is a head; means over the pieces of the first test pairs. Entropy 0: looks "
-        "at one piece alone. Distance is between a piece and what it attends to in its own "
+        title="Attention distance and entropy of each head",
+        caption="A mark is a head; means over the pieces of the first test pairs. Entropy 0: all "
+        "attention on one piece. Distance is between a piece and what it attends to in its own "
         "sentence.",
         svg=drawn.svg,
         data=table,

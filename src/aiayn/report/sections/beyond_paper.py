@@ -25,9 +25,9 @@ def section(evidence: Evidence) -> Section:
     return Section(
         key="beyond",
         title="Beyond the paper",
-        subtitle="the same graph, other uses",
-        lead="What the paper does not have, through the same stages. Nothing here is held against "
-        "it, or counted among its figures.",
+        subtitle="the same graph, other tasks",
+        lead="Tasks that the paper does not have, through the same stages. Nothing here is "
+        "compared with the paper, or counted among its figures.",
         tables=(*copied_sequences.tables(evidence), *classification.tables(evidence)),
         records=_records(evidence),
         figures=(*copied_sequences.figures(evidence), *classification.figures(evidence)),

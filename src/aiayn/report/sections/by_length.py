@@ -26,11 +26,11 @@ def section(evidence: Evidence) -> Section:
             figures.append(bleu_by_length(test_set, runs))
     return Section(
         key="length",
-        title="Long and short sentences",
-        subtitle="BLEU by length",
-        lead="Corpus BLEU of test sentences of like length: by sacreBLEU’s defaults, and over the "
-        "words as they stand where lower-cased words were learned. Parts are about equally large, "
-        "so that each BLEU is about equally sure.",
+        title="BLEU by sentence length",
+        subtitle="test sets split by the length of the source",
+        lead="Corpus BLEU of test sentences of similar length: with sacreBLEU’s defaults, or over "
+        "the words as they are where lower-cased words were learned. Groups are about equally "
+        "large, so that each BLEU is about equally certain.",
         figures=tuple(figures),
     )
 

@@ -23,8 +23,8 @@ from aiayn.results.frames import models_frame
 from aiayn.results.profiles import ModelsProfile
 
 LEAD = (
-    "Parameters and FLOPs are counted in the models, on no data: by fvcore and by torch, and held "
-    "against the closed formula. The paper's own models are built at their full size."
+    "Parameters and FLOPs are counted in the models, without data: by fvcore and by torch, and "
+    "checked against the closed formula. The paper's own models are built at their full size."
 )
 FLOPS = {
     "forward_flops_source": "forward_flops.source",
@@ -43,7 +43,7 @@ def section(evidence: Evidence) -> Section:
     )  # fmt: skip
     return Section(
         key="costs",
-        title="Costs: what the models take",
+        title="Costs: parameters and FLOPs",
         subtitle="Parameters of table 3, FLOPs of table 2",
         lead=LEAD,
         tables=tables,
@@ -164,7 +164,7 @@ def _pieces(models: ModelsProfile) -> Table:
             )
 
     return table(
-        f"FLOPs a piece, in sentences of {models.sentence_pieces} pieces a side",
+        f"FLOPs per piece, in sentences of {models.sentence_pieces} pieces per side",
         text("Model")
         + numbers("Pieces", "Forward, source", "Forward, target")
         + numbers("Training, source", "Training, target"),

@@ -82,7 +82,7 @@ def _draw(
                 axes.plot(points["step"], points[column], **style)
         if others:
             loss.plot([], [], label=name_of_others, **OTHERS)
-        loss.set_ylabel("training loss, nats a token")
+        loss.set_ylabel("training loss, nats per token")
         perplexity.set_ylabel("dev perplexity, per piece")
         rate.set_ylabel("learning rate")
         rate.set_xlabel("optimiser steps")

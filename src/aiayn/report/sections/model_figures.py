@@ -51,7 +51,7 @@ def _positions(table: pd.DataFrame) -> Figure:
         heat_map_legend(drawn.figure, diverging=True)
     return Figure(
         name="positions",
-        title="Sinusoids that tell positions apart (section 3.5)",
+        title="Sinusoidal position encodings (section 3.5)",
         caption=f"{len(matrix[0])} positions, d_model {len(matrix)}. Even channels are sines, odd "
         "ones cosines; wavelengths grow from 2π to 10000 · 2π tokens.",
         svg=drawn.svg,
@@ -69,7 +69,7 @@ def _similarity(table: pd.DataFrame) -> Figure:
         heat_map_legend(drawn.figure, diverging=False)
     return Figure(
         name="position_similarity",
-        title="Positions that are near have like encodings",
+        title="Nearby positions have similar encodings",
         caption="Cosine of the angle between the encodings of two positions: it depends on their "
         "distance alone.",
         svg=drawn.svg,
@@ -86,8 +86,8 @@ def _subsequent_mask(table: pd.DataFrame) -> Figure:
         axes.set_ylabel("position that attends")
     return Figure(
         name="subsequent_mask",
-        title="What the decoder may see (section 3.1)",
-        caption="Filled: may attend. A position sees itself and those before it.",
+        title="The decoder's causal mask (section 3.1)",
+        caption="Filled: may attend. A position attends to itself and to earlier ones.",
         svg=drawn.svg,
         data=table,
     )
@@ -110,7 +110,7 @@ def _learning_rates(table: pd.DataFrame) -> Figure:
         axes.legend()
     return Figure(
         name="learning_rates",
-        title="Learning rate: up, then down (section 5.3, equation 3)",
+        title="Learning rate: warm-up, then decay (section 5.3, equation 3)",
         caption="The paper’s base model has d_model 512 and 4,000 warm-up steps.",
         svg=drawn.svg,
         data=table,
@@ -127,12 +127,12 @@ def _smoothed_targets(table: pd.DataFrame) -> Figure:
                 label=f"ε_ls {eps_ls}", color=PALETTE[number],
             )  # fmt: skip
         axes.set_xlabel("piece of the vocabulary")
-        axes.set_ylabel("wanted probability")
+        axes.set_ylabel("target probability")
         axes.legend()
     return Figure(
         name="smoothed_targets",
-        title="Label smoothing: what the loss asks for (section 5.4)",
-        caption="A vocabulary of 8 pieces, of which number 2 is right; read off the gradient of "
+        title="Label smoothing: target probabilities (section 5.4)",
+        caption="A vocabulary of 8 pieces, of which number 2 is correct; from the gradient of "
         "the loss.",
         svg=drawn.svg,
         data=table,
@@ -145,14 +145,14 @@ def _smoothing_penalty(table: pd.DataFrame) -> Figure:
         for number, (eps_ls, points) in enumerate(table.groupby("eps_ls")):
             label = f"ε_ls {eps_ls}"
             axes.plot(points["confidence"], points["loss"], label=label, **line_style(number))
-        axes.set_xlabel("probability given to the right piece")
+        axes.set_xlabel("probability of the correct piece")
         axes.set_ylabel("loss, nats")
         axes.set_ylim(bottom=0)
         axes.legend()
     return Figure(
         name="smoothing_penalty",
-        title="Label smoothing: certainty is punished (section 5.4)",
-        caption="A vocabulary of 8 pieces; what the right one does not get is spread evenly.",
+        title="Label smoothing: over-confidence is penalized (section 5.4)",
+        caption="A vocabulary of 8 pieces; the remaining probability is spread evenly.",
         svg=drawn.svg,
         data=table,
     )

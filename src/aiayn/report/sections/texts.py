@@ -26,7 +26,7 @@ def section(evidence: Evidence) -> Section:
     manifests = evidence.manifests
     return Section(
         key="text",
-        title="Text: what the models learn from",
+        title="Data",
         subtitle="Corpora, cleaning and held-out sets",
         lead=LEAD,
         tables=(_training(manifests), _held_out(manifests)) if manifests else (),
@@ -44,7 +44,7 @@ def _training(manifests: Mapping[str, Manifest]) -> Table:
         "Training text, in pairs",
         text("Task", "Corpus") + numbers("Pairs", "Kept") + text("Dropped"),
         (row(_named(tasks), *values) for values, tasks in tasks_of.items()),
-        ("A word is what stands between white space; words are counted before BPE.",),
+        ("Words are separated by white space and counted before BPE.",),
         key="training-text",
     )
 
@@ -57,13 +57,13 @@ def _named(tasks: Sequence[str]) -> str:
 
 def _dropped(part: Part, rules: Mapping[str, Any]) -> Iterator[str]:
     descriptions = {
-        "too_long": "lines that never end",
+        "too_long": "overlong lines",
         "invalid_utf8": "not UTF-8",
-        "empty": "a side empty",
+        "empty": "one side empty",
         "max_words": f"over {rules.get('max_words')} words",
         "max_ratio": f"sides over {rules.get('max_ratio')} : 1",
         "identical": "both sides equal",
-        "duplicates": "there before",
+        "duplicates": "duplicates",
     }
     for rule, pairs in (part.dropped or {}).items():
         if pairs:
@@ -80,7 +80,7 @@ def _held_out(manifests: Mapping[str, Manifest]) -> Table:
                     yield row(task, name, ", ".join(split.corpora), split.pairs, *words, *seen)
 
     return table(
-        "Held out, and how much of it also stands in the training text",
+        "Held-out sets, and their overlap with the training text",
         text("Task", "Set", "Corpus")
         + numbers("Pairs", "Source words", "Target words")
         + numbers("Sources seen", "Targets seen", "Pairs seen"),

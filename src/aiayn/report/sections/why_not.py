@@ -19,17 +19,17 @@ from aiayn.results.comparison import Comparison
 
 NAMED = 2  # runs of a task
 NOT_KNOWN, NOT_MEASURED = "not known", "not measured"
-SENTENCES = "no cost can be told: scores on other sentences are not comparable"
+SENTENCES = "unknown: scores on other sentences are not comparable"
 DERIVED = {"d_k", "d_v"}  # from h and d_model
 WITHOUT_EFFECT = {"average", "checkpoint_steps"}  # on the last checkpoint
 MEASURED = (
-    "Measured here: BLEU of dev, a model of this scale beside the one that it varies (table 3), "
-    "with its 95% interval over seeds; averaging and beam search, within one run. Costs of several "
-    "departures do not add up."
+    "Measured here: BLEU on dev of a model of this scale relative to the model that it varies "
+    "(table 3), with its 95% interval over seeds; averaging and beam search, within one run. "
+    "Costs of several departures do not add up."
 )
 RECIPES = (
-    "Each run is held against the recipe of the paper's row of its name; one that the paper has no "
-    "row for, against base, and a parser against section 6.3's. What the paper does not tell is no "
+    "Each run is compared with the recipe of the paper's row of the same name; a run without such "
+    "a row, with base, and a parser, with section 6.3. What the paper does not specify is not a "
     "departure (docs/deviations.md)."
 )
 
@@ -55,9 +55,9 @@ def section(evidence: Evidence) -> Section:
     return Section(
         key="why_not",
         title="Why not 27.3?",
-        subtitle="what departs from the paper, and what that costs",
-        lead=f"The paper prints {about}. Where a run here is another experiment, this says in "
-        "what, and what of its distance that may explain.",
+        subtitle="departures from the paper's recipe and their cost",
+        lead=f"The paper prints {about}. Where a run here is a different experiment, this lists "
+        "how it departs, and how much of the gap that may explain.",
         tables=(_table(lines, evidence.config),) if lines else (),
         records=pd.DataFrame(lines, columns=Line._fields),
     )
@@ -147,16 +147,18 @@ def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
         if effect is None or len(columns) != 1:
             continue
         column = columns[0]
-        value = getattr(config.models[name], column)
+        values = f"{getattr(config.models[name], column)} instead of {getattr(base, column)}"
         interval = f"{signed(effect.low)} to {signed(effect.high)}"
-        said = f"{column} {value} for {getattr(base, column)}: {signed(effect.value)} ({interval})"
+        said = f"{column} {values}: {signed(effect.value)} ({interval})"
         found.setdefault(f"model.{column}", []).append(said)
     for run, modes in comparison.ways.items():
         average, beam = config.model_of(run).average, config.task_of(run).search.beam
         averaging = signed(modes.averaged - modes.last)
         search = signed(modes.averaged - modes.greedy)
         found.setdefault("model.average", []).append(f"averaging {average} in {run}: {averaging}")
-        found.setdefault("decoding.beam", []).append(f"beam {beam} for greedy in {run}: {search}")
+        found.setdefault("decoding.beam", []).append(
+            f"beam {beam} instead of greedy in {run}: {search}"
+        )
     spread = comparison.models[comparison.base].bleu.sd
     if spread is not None:
         seeds = len(comparison.models[comparison.base].seeds)

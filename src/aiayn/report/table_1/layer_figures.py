@@ -47,8 +47,8 @@ def _flops(paper: Paper, profile: LayersProfile, varied: str, crossing: str) -> 
     return Figure(
         name=f"table_1_flops_{varied}",
         title=f"FLOPs of table 1's term against {varied}",
-        caption=f"Counted, one sentence, forward; {rest}. The upright line marks n = d: where n is "
-        "larger, self-attention costs more than recurrence.",
+        caption=f"Counted, one sentence, forward; {rest}. The vertical line marks n = d: where n "
+        "is larger, self-attention costs more than recurrence.",
         svg=_log_log(data, varied, "term_flops", "FLOPs", n_is_d=fixed[crossing]),
         data=data,
     )
@@ -66,9 +66,9 @@ def _path_lengths(profile: LayersProfile) -> Figure:
     return Figure(
         name="table_1_path_length",
         title="Path length against n",
-        caption="Layers (of the recurrence: steps) until the last of n positions depends on the "
-        f"first, by the layers' Jacobians; kernel k = {profile.maps.k}, neighbourhood "
-        f"r = {profile.maps.r}.",
+        caption="Layers (of the recurrence: time steps) until the last of n positions depends "
+        f"on the first, by the layers' Jacobians; kernel k = {profile.maps.k}, "
+        f"neighborhood r = {profile.maps.r}.",
         svg=_log_log(data[smallest], "n", "layers", "layers"),
         data=data,
     )
@@ -126,11 +126,10 @@ def _dependences(profile: LayersProfile) -> Figure:
         drawn.figure.supylabel("output position")
     return Figure(
         name="table_1_reachability",
-        title="Who depends on whom",
-        caption="Dark: the output position depends on the input position after so many stacked "
-        "layers; of the recurrence, to where the inputs have got after so many steps of time. From "
-        "the layers' Jacobians; kernel "
-        f"k = {profile.maps.k}, neighbourhood r = {profile.maps.r}.",
+        title="Receptive field",
+        caption="Dark: the output position depends on the input position after that many stacked "
+        "layers, of the recurrence after that many time steps. From the layers' Jacobians; kernel "
+        f"k = {profile.maps.k}, neighborhood r = {profile.maps.r}.",
         svg=drawn.svg,
         data=data,
     )

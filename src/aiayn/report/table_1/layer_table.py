@@ -42,16 +42,15 @@ LEAD = (
 )
 COUNTING = (
     "A multiply-add is two FLOPs. fvcore's count (doubled: it takes a multiply-add as one), that "
-    "of torch's FlopCounterMode and the closed formula are equal at every size; if not, the stage "
-    "that measures stops. "
-    "Table 1's term is what its formula speaks of: for attention Q K and the weights times V, "
-    "without the four projections, which the whole layer adds."
+    "of torch's FlopCounterMode and the closed formula are equal at every size; otherwise the "
+    "stage fails. Table 1's term is what its formula covers: for attention Q K and the weights "
+    "times V, without the four projections, which the whole layer adds."
 )
 GROWTH = (
     f"Holds by construction: every exponent of the term is within {TOLERANCE_EXPONENT} of the "
     "paper's, as it must be where fvcore, torch and the formula count the same. Exponents are "
-    "fitted in log-log space, one size varying, with the fit's standard error: 0.0000 is an "
-    "exact power. With its projections a layer of attention is no pure power of n or d."
+    "fitted in log-log space, one size varying, with the fit's standard error: 0.0000 is an exact "
+    "power. With its projections a layer of attention is not a pure power of n or d."
 )
 CHAINS = (
     "Sequential operations: the longest chain of operations of which each needs the one before, "
@@ -59,12 +58,12 @@ CHAINS = (
     "same amount with every position."
 )
 PATHS = (
-    "Path length: layers (of the recurrence: steps) until the last position depends on the first, "
-    "from the layers' Jacobians. Reproduced: at every measured size it is, to the layer, what the "
-    "paper's term comes to for the layer's definition. A contiguous kernel reaches ⌊k / 2⌋ "
-    "positions either way, a neighborhood ⌊r / 2⌋. The dilated kernels read backwards, as in "
-    "ByteNet's decoder, with dilations 1, k, k², ..., so that L layers reach all distances of L "
-    "digits to base k."
+    "Path length: layers (of the recurrence: time steps) until the last position depends on the "
+    "first, from the layers' Jacobians. Reproduced: at every measured size it is exactly what the "
+    "paper's term gives for the layer's definition. A contiguous kernel reaches ⌊k / 2⌋ positions "
+    "either way, a neighborhood ⌊r / 2⌋. The dilated kernels read backwards, as in ByteNet's "
+    "decoder, with dilations 1, k, k², ..., so that L layers reach all distances of L digits to "
+    "base k."
 )
 
 
@@ -243,7 +242,7 @@ def _counts(paper: Paper, profile: LayersProfile) -> Table:
                 continue
             points = [by_length[n] for n in lengths]
             is_all = all(point.term == point.layer for point in points)
-            parts = {"term": "all of it"} if is_all else {"term": "term", "layer": "whole layer"}
+            parts = {"term": "whole layer"} if is_all else {"term": "term", "layer": "whole layer"}
             for part, words in parts.items():
                 flops = (
                     Cell(f"{getattr(point, part):,}", sources=(f"{point.source}.{part}",))
@@ -258,8 +257,8 @@ def _counts(paper: Paper, profile: LayersProfile) -> Table:
         + numbers(*(f"n = {n:,}" for n in lengths)),
         rows,
         (
-            f"Kernel k = {fixed.k}, neighbourhood r = {fixed.r}: where n is below r, "
-            "windows hang over both ends and cost more than full attention.",
+            f"Kernel k = {fixed.k}, neighborhood r = {fixed.r}: where n is below r, "
+            "windows extend beyond both ends and cost more than full attention.",
             COUNTING,
         ),
         key="layer-flops",

@@ -41,32 +41,33 @@ FIELDS = (
     "high", "difference", "verdict", "training_flops",
 )  # fmt: skip
 COUNTED = (
-    "Training FLOPs of ours are counted: the matrix products of forward and backward pass for each "
-    f"source and target piece ({places.MODELS_PROFILE}), times the target pieces trained on "
-    f"({places.HISTORIES}/), with as many source pieces taken for granted. The paper's costs are "
-    "hours × GPUs × an assumed rate, several times the count of the same training (see costs): "
-    "compare ours with ours."
+    "Training FLOPs of ours are counted: the matrix products of forward and backward pass for "
+    f"each source and target piece ({places.MODELS_PROFILE}), times the target pieces trained on "
+    f"({places.HISTORIES}/), assuming as many source pieces. The paper's costs are hours × GPUs × "
+    "an assumed rate, several times the count of the same training (see costs): compare ours with "
+    "ours."
 )
 PROTOCOL = (
     "The paper's protocol: cased BLEU over Moses tokens as multi-bleu.perl counts it, with German "
     "compounds split as in the authors' script; for French the authors' script is not known, and "
-    "plain Moses tokens are taken. SacreBLEU (13a) is the figure to compare with later work; on "
-    "newstest2014 it is 0.7 to 1.8 lower for the same output. Beside or below a score stands its "
-    "95% interval, by bootstrap."
+    "plain Moses tokens are used. SacreBLEU (13a) is the figure to compare with later work; on "
+    "newstest2014 it is 0.7 to 1.8 lower for the same output. Each score is shown with its 95% "
+    "bootstrap interval."
 )
 RULE = (
     f"Reproduced: at most {TOLERANCE_BLEU} BLEU from the printed value by the paper's protocol, on "
     "the paper's test set, by the paper's whole recipe: training corpora by their pairs and the "
-    "checksums of their files, vocabulary, model, batches, learning rate, averaged checkpoints and "
-    "search (src/aiayn/paper/recipe.py). Any departure is named and leaves the cell without a "
-    "verdict. Late checkpoints of one training differ by about 0.3 BLEU, so less would ask for "
-    "luck; a mistaken protocol moves a score by 0.7 or more, so more would let it pass."
+    "checksums of their files, vocabulary, model, batches, learning rate, averaged checkpoints "
+    "and search (src/aiayn/paper/recipe.py). Any departure is named and leaves the cell without a "
+    "verdict. Late checkpoints of one training differ by about 0.3 BLEU, so a smaller tolerance "
+    "would depend on luck; a wrong protocol moves a score by 0.7 or more, so a larger one would "
+    "not detect it."
 )
 TOKENIZED = "tokenized_bleu"
 ALWAYS_SHOWN = ("bleu", "chrf", "lowercased_bleu")  # others once a run was scored by them
 MEASURED = (
-    "Every score of this scale, on the sentences it names. None is comparable with the paper "
-    "unless a verdict above says so."
+    "All scores at this scale, with the sentences that they were measured on. None is comparable "
+    "with the paper unless a verdict above says so."
 )
 MULTI30K = (
     "Lower-cased BLEU, over normalised and lower-cased Moses tokens, is how figures on Multi30k "

@@ -15,7 +15,7 @@ from aiayn.report.parts.section import Entry, Figure
 from aiayn.report.parts.tables import power_of_ten
 
 STYLES = {  # by origin: marker, colour, name in the legend
-    "published": ("o", PALETTE[0], "published before"),
+    "published": ("o", PALETTE[0], "earlier systems"),
     "paper": ("D", PALETTE[1], "Transformer, as printed"),
     "ours": ("*", PALETTE[2], "Transformer, ours"),
 }
@@ -27,7 +27,7 @@ def cost_figure(paper: Paper, entries: Mapping[str, Entry], costs: Mapping[str, 
     return Figure(
         name="bleu_by_cost",
         title="BLEU against training cost",
-        caption="Table 2 as a picture; systems without a published cost are left out. Costs are "
+        caption="Table 2 as a figure; systems without a published cost are omitted. Costs are "
         "as the paper states them; those of ours, where a run of ours can be judged, are counted, "
         f"which gives two to four times less for the same training. Source: {paper.source}.",
         svg=_draw(paper, systems),

@@ -56,7 +56,7 @@ def figures(
             name=f"table_3_{measure}",
             title=f"{label} of table 3's variations",
             caption="Above the paper's figures (newstest2013), below ours at this scale; each has "
-            "its own axis, for the two were measured on other text and by models of other sizes. "
+            "its own axis, because text and models differ. "
             "A ring is the base, a diamond a row that the paper does not have. Bars are standard "
             "deviations over seeds, where there are several; the band is the base's. Rows of ours "
             "that are within the noise of the seed (undecided in table 3) are hollow.",

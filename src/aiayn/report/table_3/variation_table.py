@@ -54,27 +54,26 @@ PROTOCOL = (
     "several seeds a cell is their mean, with the standard deviation beside it."
 )
 MOVES = (
-    "Moves: whether a row parts from the base by more than another seed would part it, beside what "
-    "the paper says. Below it stands ours against the base, a difference of BLEU or a ratio of "
-    "perplexities, with a 95 % interval. A row of one seed is judged by the spread of the base's "
-    "seeds (Student's t, prediction interval), one of several by Welch's t; p-values are corrected "
-    "over all tests of the table (Holm), a family of its own beside the findings', and below 0.05 "
-    "say something. Undecided: within "
-    "the noise of the seed."
+    "Vs base: whether a row differs from the base by more than another seed would, beside what "
+    "the paper says. Below it, ours relative to the base: a difference of BLEU or a ratio of "
+    "perplexities, with a 95 % interval. A row with one seed is judged by the spread over the "
+    "base's seeds (Student's t, prediction interval), one with several by Welch's t; p-values are "
+    "corrected over all tests of the table (Holm), separately from the findings, and significant "
+    "below 0.05. Undecided: within the noise of the seed."
 )
 CLAIMS = (
-    "The paper's rows are one training each. Its differences of up to 0.3 BLEU, or 3 % of "
-    "perplexity, are no direction: there ours is said to be higher or lower, of which the paper "
-    "says nothing. Row (E) is a claim of equality and is tested as one: within the same margins, "
-    "by two one-sided tests (docs/decisions/significance.md)."
+    "Each of the paper's rows is one training. Its differences of up to 0.3 BLEU, or 3 % of "
+    "perplexity, count as no direction: for these rows ours is reported as higher or lower, with "
+    "no claim of the paper to compare with. Row (E) is a claim of equality and is tested as one: "
+    "within the same margins, by two one-sided tests (docs/decisions/significance.md)."
 )
 PARAMETERS = (
     "Parameters at the paper's size are counted for a vocabulary of 37,000 pieces; no single "
     "vocabulary meets the paper's whole column (docs/deviations.md)."
 )
 NEIGHBOURHOOD = (
-    "Beside r: self-attention restricted to r positions, of the source around a position, of the "
-    "target up to it. The paper plans it (section 4) and has no such row."
+    "Rows with r: self-attention restricted to r positions, in the source around a position, in "
+    "the target up to it. The paper plans it (section 4) and has no such row."
 )
 
 
@@ -171,7 +170,7 @@ def _table(evidence: Evidence) -> Table:
         + numbers("steps")
         + text("positions")
         + numbers("PPL", "BLEU", "params ×10⁶", "×10⁶ at the paper's size")
-        + text("PPL moves", "BLEU moves"),
+        + text("PPL vs base", "BLEU vs base"),
         rows,
         (
             PROTOCOL,

@@ -45,15 +45,15 @@ RULE = (
     f"Reproduced: at most {TOLERANCE_F1} F1 from the printed value, on section 23 of the Wall "
     "Street Journal from a licensed Penn Treebank, by the whole of section 6.3's recipe: training "
     "text by its number of trees (a licensed treebank has no published checksum), model, batches, "
-    "warm-up, search; what section 22 was used to tune is not told and not asked for. Two of the "
-    "semi-supervised row's corpora are not public."
+    "warm-up, search; the paper does not say what section 22 was used to tune, so that is not "
+    "required. Two of the semi-supervised row's corpora are not public."
 )
 PROTOCOL = (
-    "Labelled bracketing as EVALB counts it with COLLINS.prm: no TOP, no punctuation, ADVP and PRT "
-    "one label. Outputs that are no tree over the input's words are repaired into one and counted "
-    "as repaired; every sentence is scored. Wrapped: with one bracket more around every sentence, "
-    "in treebank and output alike, as in the trees on which figures for GENIA were published. "
-    "Beside a score stands its 95% interval, by bootstrap."
+    "Labelled bracketing as EVALB counts it with COLLINS.prm: no TOP, no punctuation, ADVP and "
+    "PRT as one label. Outputs that are not a tree over the input's words are repaired into one "
+    "and counted as repaired; every sentence is scored. Wrapped: with one more bracket around "
+    "every sentence, in treebank and output alike, as in the trees on which figures for GENIA "
+    "were published. Each score is shown with its 95% bootstrap interval."
 )
 
 
