@@ -17,7 +17,7 @@ def publisher(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The project as it ran, with what it published."""
     copy = type(made)(tmp_path_factory.mktemp("published") / "copy")
     shutil.copytree(made.root, copy.root, symlinks=True)
-    copy.succeed("make", "-o", ".venv/.ready", "reproduction")
+    copy.succeed("make", "-o", ".venv/.ready", "reproduction", "NAME=tiny")
     return copy
 
 
