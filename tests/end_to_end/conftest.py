@@ -173,7 +173,10 @@ class Project:
         )  # fmt: skip
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        ours = ("AIAYN_MIRROR", "MLFLOW_TRACKING_URI", "TQDM_DISABLE")
+        ours = (
+            "AIAYN_MIRROR", "MLFLOW_TRACKING_URI", "TQDM_DISABLE",
+            "MAKEFLAGS", "MFLAGS", "MAKELEVEL",  # of the make that runs the tests
+        )  # fmt: skip
         return {
             **{k: v for k, v in os.environ.items() if k not in ours},
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

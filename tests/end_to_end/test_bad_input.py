@@ -205,7 +205,7 @@ def test_a_training_that_diverges(project: Any) -> None:
 def test_a_parameter_that_does_not_exist(project: Any) -> None:
     project.set("training", "warmup_step", value=4000)
     complaint = project.complaint("train", RUN)
-    assert complaint.startswith("ConfigError: params.yaml: training.warmup_step is not a parameter")
+    assert complaint.startswith("ConfigError: params.yaml: training.warmup_step is not a known key")
     assert "Did you mean warmup_steps?" in complaint
 
 

@@ -1,4 +1,4 @@
-"""What README shows of DVC's tables fits a terminal, with all of the demo's runs."""
+"""What the how-tos show of DVC's tables fits a terminal, with all of the demo's runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from aiayn.results.scores import RunScores, Score, SplitScores, TestSet, write_m
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 160
-SHOWN = re.findall(r"\bdvc (?:metrics|exp) show[^;#\n]*", (ROOT / "README.md").read_text())
+PAGES = "\n".join(page.read_text() for page in sorted((ROOT / "docs/howto").glob("*.md")))
+SHOWN = re.findall(r"\bdvc (?:metrics|exp) show[^;#\n]*", PAGES)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory, project_in: Any) -> Any:
     return project
 
 
-def test_readme_shows_both() -> None:
+def test_the_how_tos_show_both() -> None:
     assert {command.split()[1] for command in SHOWN} == {"metrics", "exp"}
 
 

@@ -297,7 +297,8 @@ def test_the_stage_writes_the_same_bytes_again(compare: Compare, project: Path) 
         return (project / "comparisons/table_3.json").read_bytes()
 
     first = run()
-    assert read(project / "comparisons/table_3.json") == compare(RUNS)
+    found = read(project / "comparisons/table_3.json")
+    assert found.model_dump() == compare(RUNS).model_dump()  # without where figures come from
     assert run() == first
 
 

@@ -172,8 +172,16 @@ HEAD = "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"
 @pytest.mark.parametrize(
     ("path", "content", "message"),
     [
-        ("history/en-de.base.csv", HEAD + "20,0.1,9,0.1,much,,\n", "line 2: loss is 'much'"),
-        ("history/en-de.base.csv", HEAD + ",0.1,9,0.1,3,,\n", "line 2: step is ''"),
+        (
+            "history/en-de.base.csv",
+            HEAD + "20,0.1,9,0.1,much,,\n",
+            "line 2: loss must be a valid number",
+        ),
+        (
+            "history/en-de.base.csv",
+            HEAD + ",0.1,9,0.1,3,,\n",
+            "line 2: step must be a valid integer",
+        ),
         ("history/en-de.base.csv", "step,loss\n20,3\n", "the column epoch is missing"),
         ("scores/en-de.base.json", "{", "not JSON"),
         ("circumstances/en-de.base.train.json", "[]", "must be a mapping"),

@@ -267,8 +267,8 @@ def test_wmt14_in_miniature(
         if entry.url.removeprefix("http://") in mini
     }
     sizes = {"newstest2013": 500, "newstest2014-de-en": 500}
-    corpora = {name: corpus.replace(pairs=sizes.get(name)) for name, corpus in real.corpora.items()}
     train = ("europarl-v7-de-en", "commoncrawl-de-en", "news-commentary-v9-de-en")
+    corpora = {name: real.corpora[name].replace(pairs=sizes.get(name)) for name in (*train, *sizes)}
     text = Text(
         source="en",
         target="de",
