@@ -12,7 +12,7 @@ from aiayn.paper.findings import STATEMENTS
 from aiayn.report.findings import section
 from aiayn.results import comparison, paths
 
-GOLDEN = Path(__file__).parents[2] / "results/golden" / paths.TABLE_3
+GOLDEN = Path(__file__).parents[1] / "results/golden" / paths.TABLE_3
 
 
 @pytest.fixture
