@@ -13,7 +13,7 @@ from aiayn.commands.verification.differences import Difference, RunDifferences, 
 from aiayn.commands.verification.figures import Figure, Verdict, compare
 from aiayn.commands.verification.intervals import FACTOR, LEVEL, PARAMETERS
 from aiayn.commands.verification.rescoring import contradictions
-from aiayn.report.page.document import render
+from aiayn.report.page import render
 from aiayn.results.frames import Results
 
 SHOWN = 8  # differences of a run in a terminal
