@@ -34,7 +34,7 @@ def locked_outputs(root: Path) -> dict[str, str]:
         out["path"]: out["md5"]
         for stage in stages(root).values()
         for out in stage.get("outs", [])
-        if "circumstances" not in out["path"]
+        if "run_metadata" not in out["path"]
     }
 
 

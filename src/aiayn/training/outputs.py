@@ -22,7 +22,7 @@ def make_room(root: Path, trainer: Trainer) -> None:
         OSError: one cannot be deleted or made.
     """
     if trainer.processes.is_first:
-        delete_recorded(root)
+        delete_recorded(root, trainer.job.run)
         for folder in (paths.model(trainer.job.run), paths.HISTORIES, paths.METADATA):
             (root / folder).mkdir(parents=True, exist_ok=True)
     trainer.processes.wait_for_all()
@@ -31,16 +31,18 @@ def make_room(root: Path, trainer: Trainer) -> None:
 def write_outputs(
     root: Path, scratch: Path, outcome: Outcome, ended_under: TrainingMetadata
 ) -> None:
-    """Write models/RUN/checkpoints, history/RUN.csv and circumstances/RUN.train.json below `root`.
+    """Write models/RUN/checkpoints, history/RUN.csv and run_metadata/RUN.train.json below `root`.
 
     All of it stays in `scratch` too, until dvc.lock records it: of a training that had ended
-    before, the same bytes are written again, its circumstances included.
+    before, the same bytes are written again, its run metadata included.
     """
     run = outcome.run
+    (root / paths.history(run)).unlink(missing_ok=True)
     if not finished(scratch).exists():
         metadata.write(finished(scratch), ended_under)
     with replaced_folder(paths.checkpoints(root / paths.model(run))) as folder:
         for weights in paths.saved_checkpoints(scratch):
             shutil.copyfile(weights, folder / weights.name)
-    history.write(root / paths.history(run), outcome.curve)
     write_atomically(root / paths.training_metadata(run), finished(scratch).read_bytes())
+    # last: by it a training that begins meanwhile knows that all is written
+    history.write(root / paths.history(run), outcome.curve)

@@ -21,7 +21,7 @@ from aiayn.report.parts.training_cost import estimates
 from aiayn.report.table_1.layer_figures import wall_time
 from aiayn.results import machine_metadata, paths
 from aiayn.results.json_files import if_there
-from aiayn.results.metadata import facts, read_decode, read_profile, read_train
+from aiayn.results.metadata import facts, read_decode, read_profile, training_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 WIDE_POINTS = 500  # wider figures take the whole width of the page
@@ -71,11 +71,11 @@ def metadata_html(evidence: Evidence) -> str:
         DataError: a file is there but is not what it should be.
     """
     root, runs = evidence.root, evidence.config.runs
-    trained = {run: if_there(read_train, root / paths.training_metadata(run)) for run in runs}
+    trained = {run: training_of(root, run) for run in runs}
     decoded = {run: if_there(read_decode, root / paths.decoding_metadata(run)) for run in runs}
     layers = if_there(read_profile, root / paths.LAYERS_METADATA)
     return render(
-        "circumstances.html",
+        "run_metadata.html",
         scale=evidence.config.scale,
         rendering=rendering_facts(root),
         estimates=estimates(evidence.paper, trained),
