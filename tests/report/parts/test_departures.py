@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,11 +13,17 @@ import pytest
 from dvc.utils.hydra import compose_and_dump
 
 from aiayn import config
-from aiayn.config import Config
+from aiayn.config import Config, Model
 from aiayn.paper import PAPER, EvaluationSet, recipe_of
-from aiayn.report.parts.departures import parameter_departures, recipe_departures, set_departures
+from aiayn.report.parts.departures import (
+    Departure,
+    parameter_departures,
+    recipe_departures,
+    set_departures,
+)
 from aiayn.results.scores import TestSet
 from aiayn.results.text import Manifest, Part
+from aiayn.validation import StrictModel
 
 CONF = Path(__file__).parents[3] / "conf"
 RUN = "en-de.base"
@@ -90,6 +96,55 @@ def test_every_parameter_of_the_recipe_counts(
     given = changed(changed(wmt14, "models/base/d_k", 64), "models/base/d_v", 64)
     parameters = load(changed(given, path, value))
     assert list(recipe_departures(RECIPE, parameters, RUN, manifests["en-de"])) == [said]
+
+
+def fields(section: StrictModel, name: str) -> Iterator[tuple[str, StrictModel, str]]:
+    """Every parameter: its dotted name, the record that has it, and its name there."""
+    for key, value in section:
+        if isinstance(value, StrictModel):
+            yield from fields(value, f"{name}.{key}")
+        else:
+            yield f"{name}.{key}", section, key
+
+
+@pytest.mark.parametrize("row", ["table 2", "table 3", "table 4"])
+def test_every_field_counts_unless_it_is_named_as_unstated(row: str) -> None:
+    scale = wmt14_scale()
+    parser = PAPER.table_4["transformer_wsj"]
+    assert parser.recipe
+    recipe, run = {
+        "table 2": (RECIPE, RUN), "table 3": (recipe_of("base"), RUN),
+        "table 4": (parser.recipe, "parsing.parser"),
+    }[row]  # fmt: skip
+    task = scale.task_of(run)
+    sections: dict[str, StrictModel] = {
+        "model": scale.model_of(run), "training": scale.training, "decoding": task.search,
+        "bpe": task.bpe,
+    }  # fmt: skip
+    seen = set()
+    for section, record in sections.items():
+        for path, owner, key in fields(record, section):
+            other = owner.model_copy(update={key: "another"})
+            change = other if owner is record else record.model_copy(update={"adam": other})
+            found = [
+                entry.key for entry in parameter_departures(recipe, {**sections, section: change})
+            ]
+            assert found == ([] if path in recipe.unstated else [path])
+            seen.add(path)
+    assert recipe.unstated | recipe.parameters.keys() <= seen
+
+
+def test_an_extension_counts_also_one_that_is_added_tomorrow() -> None:
+    class TomorrowsModel(Model):
+        gates: int = 0
+
+    scale = wmt14_scale()
+    task, base = scale.task_of(RUN), scale.model_of(RUN)
+    others = {"training": scale.training, "decoding": task.search, "bpe": task.bpe}
+    for field, said in (("gates", "gates is 8"), ("neighbourhood", "neighbourhood is 8")):
+        model = TomorrowsModel.model_validate({**dict(base), field: 8})
+        (departure,) = parameter_departures(RECIPE, {"model": model, **others})
+        assert departure == Departure(f"model.{field}", f"{said}, which the paper does not have")
 
 
 def test_text_in_another_form_is_a_departure(
@@ -264,10 +319,8 @@ class TestTheWmt14Scale:
         assert printed.run is not None
         scale = wmt14_scale()
         task = scale.task_of(printed.run)
-        sections = type(
-            "Sections", (), {
-                "model": scale.model_of(printed.run), "training": scale.training,
-                "decoding": task.decoding, "bpe": task.bpe,
-            },
-        )  # fmt: skip
+        sections = {
+            "model": scale.model_of(printed.run), "training": scale.training,
+            "decoding": task.search, "bpe": task.bpe,
+        }  # fmt: skip
         assert not list(parameter_departures(printed.recipe, sections))
