@@ -284,21 +284,21 @@ def test_other_sentences_are_named(ours: tuple[str, int], said: str) -> None:
 
 
 @cache
-def wmt14_scale() -> Config:
+def composed(scale: str) -> Config:
     with TemporaryDirectory() as folder:
         file = Path(folder, "params.yaml")
-        compose_and_dump(str(file), str(CONF), None, "config", "", ["scale=wmt14"])
+        compose_and_dump(str(file), str(CONF), None, "config", "", [f"scale={scale}"])
         return config.load(file)
 
 
-class TestTheWmt14Scale:
-    """What `dvc exp run -S scale=wmt14` asks for is the paper's recipe, whatever text it finds."""
+class TestThePapersScales:
+    """What they ask for is the paper's recipe, whatever text they find."""
 
     @pytest.mark.parametrize("row", ["base", "big"])
     @pytest.mark.parametrize("pair", ["en-de", "en-fr"])
     def test_table_2(self, row: str, pair: str, manifests: Manifests) -> None:
         recipe, run = PAPER.table_2[row].recipes[pair], f"{pair}.{row}"
-        scale = wmt14_scale()
+        scale = composed("wmt14")
         assert not list(recipe_departures(recipe, scale, run, manifests[pair]))
         text = scale.task_of(run).text
         assert (text.tests["test"],) == recipe.evaluation_set.corpora
@@ -308,16 +308,18 @@ class TestTheWmt14Scale:
     @pytest.mark.parametrize("row", PAPER.table_3)
     def test_table_3(self, row: str, manifests: Manifests) -> None:
         recipe = recipe_of(row)
-        run = f"en-de.{row}"
-        assert not list(recipe_departures(recipe, wmt14_scale(), run, manifests["en-de"]))
-        assert wmt14_scale().task_of(run).text.dev in recipe.evaluation_set.corpora
+        scale, run = composed("wmt14_table3"), f"en-de.{row}"
+        assert not list(recipe_departures(recipe, scale, run, manifests["en-de"]))
+        assert scale.task_of(run).text.dev in recipe.evaluation_set.corpora
 
-    @pytest.mark.parametrize("row", ["transformer_wsj", "transformer_semi"])
-    def test_table_4(self, row: str) -> None:
+    @pytest.mark.parametrize(
+        ("row", "name"), [("transformer_wsj", "wsj"), ("transformer_semi", "wsj_semi")]
+    )
+    def test_table_4(self, row: str, name: str) -> None:
         printed = PAPER.table_4[row]
         assert printed.recipe is not None
         assert printed.run is not None
-        scale = wmt14_scale()
+        scale = composed(name)
         task = scale.task_of(printed.run)
         sections = {
             "model": scale.model_of(printed.run), "training": scale.training,
