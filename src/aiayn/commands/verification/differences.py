@@ -6,6 +6,7 @@ by the training's metadata, which has its machine and versions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,8 @@ from aiayn.results.lock import Lock, is_code
 TASK_STAGES = ("download", "train_bpe", "encode")
 RUN_STAGES = ("train", "average", "decode", "score")
 MACHINE = ("device", "precision", "matmul", "threads", "processes", "python")
+
+_SCRIPT = re.compile(r"(\.\.?/)+pipeline/")
 
 Kind = Literal["parameter", "command", "code", "version", "machine", "output", "unknown"]
 Facts = dict[tuple[Kind, str], Any]  # by kind and name
@@ -85,7 +88,8 @@ def _facts(entry: Mapping[str, Any]) -> Facts:
     facts: Facts = {}
     for params in (entry.get("params") or {}).values():
         facts |= {("parameter", key): value for key, value in _flat(params)}
-    facts["command", ""] = entry.get("cmd")
+    # the way from the folder of a scale to the project's is no difference
+    facts["command", ""] = _SCRIPT.sub("pipeline/", entry.get("cmd") or "")
     for dep in entry.get("deps") or ():
         if is_code(dep["path"]):
             facts["code", dep["path"]] = dep.get("md5")
