@@ -14,7 +14,6 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from aiayn.results import metadata, paths
-from aiayn.results.json_files import if_there
 from aiayn.results.lock import Lock, is_code
 
 TASK_STAGES = ("download", "train_bpe", "encode")
@@ -74,7 +73,7 @@ def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
     stages = Lock(root / paths.LOCK).stages
     names = [*(f"{stage}@{task}" for stage in TASK_STAGES), *(f"{s}@{run}" for s in RUN_STAGES)]
     facts = {name: _facts(stages[name]) for name in names if name in stages}
-    trained = if_there(metadata.read_train, root / paths.training_metadata(run))
+    trained = metadata.training_of(root, run)
     if trained and f"train@{run}" in facts:
         facts[f"train@{run}"] |= {
             **{("version", name): version for name, version in trained.versions.items()},
@@ -84,7 +83,8 @@ def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
 
 
 def _facts(entry: Mapping[str, Any]) -> Facts:
-    """Of a stage's entry in dvc.lock; run metadata is left out: it always differs."""
+    """Of a stage's entry in dvc.lock; run metadata, which older locks have, is left out: it always
+    differs."""
     facts: Facts = {}
     for params in (entry.get("params") or {}).values():
         facts |= {("parameter", key): value for key, value in _flat(params)}
