@@ -7,9 +7,9 @@
     over_seeds(results.scores)
 
 Every frame has exactly the columns of its schema, in that order and of those types, also where it
-has no rows; `aiayn.results.schemas.SCHEMAS` says what each column holds and in which unit. Rows come
-in the order of params.yaml and, below that, of the files. What has not been run has no rows. From
-records that are already read, `runs_frame`, `scores_frame` and so on make the same frames.
+has no rows; `aiayn.results.schemas.SCHEMAS` says what each column holds and in which unit. Rows
+come in the order of params.yaml and, below that, of the files. What has not been run has no rows.
+From records that are already read, `runs_frame`, `scores_frame` and so on make the same frames.
 
 A column `source` says where a number is written: FILE:KEY.KEY, as `Score.source` does.
 """
