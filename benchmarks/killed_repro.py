@@ -27,12 +27,12 @@ from aiayn.results import paths
 from aiayn.results.lock import Lock
 from aiayn.results.metadata import TrainingMetadata, read_train
 
-RUN, TASK, STEPS = "en-de.brief", "en-de", 30
+RUN, TASK, STEPS = "en-de.base", "en-de", 30
 STAGE = f"train@{RUN}"
 SMALL = (
-    f"models.brief.steps={STEPS}",
-    "models.brief.average=3",
-    "models.brief.checkpoint_steps=10",
+    f"models.base.steps={STEPS}",
+    "models.base.average=3",
+    "models.base.checkpoint_steps=10",
     "catalogue.corpora.demo-train.grammar.sentences=1000",
 )
 LAST = paths.checkpoint(Path(), STEPS).name

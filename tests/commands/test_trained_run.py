@@ -33,7 +33,7 @@ from aiayn.results.checkpoints import Weights
 from aiayn.trained_run import TrainedRun
 
 RUN = "en-de.base"
-UNTESTED = "en-de.brief"
+UNTESTED = "en-de.C_N2"
 PARSER = "parsing.parser"
 CLASSIFIER = "who-acts.classifier"
 LABELS = ("elle", "elles", "il", "ils", "je")  # as the vocabulary has them: sorted
@@ -58,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         N=2, d_model=16, d_ff=32, h=2, d_k=8, d_v=8, P_drop=0.1, eps_ls=0.1, steps=8,
         positions="sinusoid", average=2, checkpoint_steps=2,
     )  # fmt: skip
-    for name in ("base", "brief", "parser", "classifier"):
+    for name in ("base", "C_N2", "parser", "classifier"):
         params["models"][name] = row.columns
     for task in params["tasks"].values():
         if task["decoding"]:

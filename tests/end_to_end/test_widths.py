@@ -43,7 +43,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory, project_in: Any) -> Any:
         if perplexity == 12.34:
             project.succeed("git", "add", "--all")
             project.succeed("git", "commit", "-q", "--message", "scored")
-    project.set("models", "D_drop02", "P_drop", value=0.09)
+    project.set("models", "E_learned", "P_drop", value=0.09)
     return project
 
 

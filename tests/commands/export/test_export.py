@@ -37,7 +37,9 @@ def project(
     row = tiny()
     params["models"]["base"] = params["models"]["E_learned"] = row.columns
     params["models"]["E_learned"] = row.columns | {"positions": "learned"}
-    params["models"]["B_dk16"] = row.columns | {"d_k": 4}
+    for name, columns in (("B_dk16", {"d_k": 4}), ("R_r4", {"neighbourhood": 4})):
+        params["models"][name] = row.columns | columns
+        params["runs"][f"en-de.{name}"] = params["runs"][RUN] | {"model": name}
     params["tasks"]["en-de"]["decoding"]["extra_length"] = 4
     (tmp_path / "params.yaml").write_text(
         yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)

@@ -50,7 +50,7 @@ def test_of_many_results_it_has_the_first(
     monkeypatch.setattr(reproductions_table, "SHOWN", 2)
     path = reproduction / "scores/en-de.base.json"
     record = json.loads(path.read_text())
-    for name in ("en-de.big", "en-de.brief"):
+    for name in ("en-de.big", "en-de.base-s2"):
         path.with_name(f"{name}.json").write_text(json.dumps(record | {"run": name}))
     (row,) = rows(tmp_path)
     assert row["Test sets"] == f"{RESULT}; {RESULT.replace('base', 'big')}; and 1 more"
