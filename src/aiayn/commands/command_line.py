@@ -115,7 +115,7 @@ def parse(args: Namespace) -> None:
     trees = run.parse(sentences, beam=args.beam, alpha=args.alpha)
     _draw_attention(args, run, sentences)
     if args.svg:
-        from aiayn.report.table_4.parse_trees import draw_tree
+        from aiayn.report.parse_trees import draw_tree
 
         write_atomically(args.svg, draw_tree(next(tree for tree in trees if tree.words)))
     _print(str(tree) if tree.words else "" for tree in trees)
@@ -149,9 +149,11 @@ def repro(args: Namespace) -> None:
 def verify(args: Namespace) -> None:
     """Compare the results here with a published reproduction.
 
-    Compares every published figure with the one here (the same, inside or outside the published
-    interval) and lists what differs in code, data, parameters, versions and machine. Exit status 0:
-    nothing is outside, missing or damaged; 1: something is; 2: there is nothing to compare.
+    Compares every published figure with the one here (the same, inside or outside the interval to
+    expect), hashes every file of both sides that dvc.lock has, computes scores again, and lists
+    what differs in code, data, parameters, versions and machine. Writes nothing. Exit status 0:
+    nothing is outside, missing, damaged or contradictory; 1: something is; 2: there is nothing to
+    compare.
     """
     from aiayn.commands.verification import verification
     from aiayn.commands.verification.figures import NoReproductionError
@@ -272,7 +274,7 @@ def _sentences(args: Namespace) -> list[str]:
 
 def _draw_attention(args: Namespace, run: TrainedRun, sentences: Sequence[str]) -> None:
     if args.attention:
-        from aiayn.report.sections.attention_figures import draw_attention
+        from aiayn.report.attention_figures import draw_attention
 
         first = next(sentence for sentence in sentences if sentence.strip())
         maps = run.attention(first, beam=args.beam, alpha=args.alpha)
