@@ -31,7 +31,7 @@ from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 REPORT = Path("gpu_report.md")
-TESTS = ("tests/gpu", "tests/model/test_device.py", "tests/training/test_loss.py")
+TESTS = ("tests/gpu", "tests/model/test_device.py")
 WARM_UP_STEPS, STEPS = 5, 20
 PIECES = 37_000
 BASE = Model(
