@@ -6,7 +6,6 @@ test fails, or there is no GPU.
 
 from __future__ import annotations
 
-import math
 import platform
 import re
 import statistics
@@ -131,8 +130,11 @@ def report(
     lines += ["", "## A step of base", "", "25,000 tokens a side, bfloat16 products, one GPU.", ""]
     lines += ["| micro-batches | ms a step | target tokens/s | GB |", "| --: | --: | --: | --: |"]
     for number, speed in speeds.items():
-        ms, tokens, memory = speed or (math.nan, math.nan, math.nan)
-        lines.append(f"| {number} | {ms:.1f} | {tokens:,.0f} | {memory:.1f} |")
+        if speed is None:
+            lines.append(f"| {number} | out of memory | | |")
+        else:
+            ms, tokens, memory = speed
+            lines.append(f"| {number} | {ms:.1f} | {tokens:,.0f} | {memory:.1f} |")
     return "\n".join(lines) + "\n"
 
 
