@@ -34,13 +34,13 @@ settings.load_profile("any machine")
 settings.register_profile("quick", deadline=None, max_examples=30)
 
 # whole graphs and reports, servers, stores, browsers; and files named so run a stage as its own process
-SLOW_ROOMS = {"browser", "end_to_end", "golden", "launcher", "tracking"}
+SLOW_FOLDERS = {"browser", "end_to_end", "golden", "launcher", "tracking"}
 SLOW_FILES = "_stage"
 
 
 def _is_slow(path: Path) -> bool:
-    room, *_ = path.relative_to(ROOT / "tests").parts
-    return room in SLOW_ROOMS or path.stem.endswith(SLOW_FILES)
+    folder, *_ = path.relative_to(ROOT / "tests").parts
+    return folder in SLOW_FOLDERS or path.stem.endswith(SLOW_FILES)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -53,17 +53,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups here too
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What lies in a slow room or file is slow; elsewhere a test says so itself. `make quick` runs
-    none of them.
-
-    Side by side, one process has all tests that start from the whole graph that has run, and each
-    other file is in one process.
+    """Tests below a folder of SLOW_FOLDERS, and stages' tests, are slow; elsewhere a test says so
+    itself. `make quick` runs none of them. The tests of a file share a process.
     """
     for item in items:
         if _is_slow(item.path):
             item.add_marker("slow")
-        from_one_graph = "made" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("made" if from_one_graph else str(item.path)))
+        item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from dvc.utils.hydra import compose_and_dump
+from filelock import FileLock
 
 REPOSITORY = Path(__file__).parents[2]
 OUTPUTS = (
@@ -285,8 +286,25 @@ def clone(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The project after `make repro` at a tiny scale, two stages at a time; not to be changed."""
-    project = _copy(tmp_path_factory.mktemp("made"))
+    """The project after `make repro` at a tiny scale, two stages at a time; not to be changed.
+
+    The first test process that needs it makes it for all.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    project = Project(folder / "made")
+    is_complete = folder / "made.complete"
+    with FileLock(folder / "made.lock"):
+        if not is_complete.exists():
+            _make(project)
+            is_complete.touch()
+    return project
+
+
+def _make(project: Project) -> None:
+    shutil.rmtree(project.root, ignore_errors=True)  # what a failure left
+    _copy(project.root)
     (project.root / "conf/scale/tiny.yaml").write_text(TINY)
     # the demo's: DVC would write its thousands of lines again after every stage
     (project.root / "dvc.lock").unlink(missing_ok=True)
@@ -294,6 +312,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
         project.succeed("git", *command.split())
     project.compose("scale=tiny")
     project.succeed("aiayn", "repro", "--jobs", "2")
+
+
+@pytest.fixture(scope="module")
+def finished(made: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A copy of it in which commands are run; a test that changes files puts them back."""
+    project = Project(tmp_path_factory.mktemp("finished"))
+    shutil.copytree(made.root, project.root, symlinks=True, dirs_exist_ok=True)
     return project
 
 

@@ -91,10 +91,10 @@ def is_run(command: str) -> bool:
 
 
 @pytest.mark.parametrize("command", [c for c in commands() if is_run(c)])
-def test_it_runs(made: Any, command: str) -> None:
+def test_it_runs(finished: Any, command: str) -> None:
     """Where everything is up to date. make is told that the environment is there."""
     program, *words = shlex.split(command.replace("STAGE ...", "report").replace("STAGE", "report"))
-    made.succeed(program, *(["-o", ".venv/.ready"] if program == "make" else []), *words)
+    finished.succeed(program, *(["-o", ".venv/.ready"] if program == "make" else []), *words)
 
 
 @pytest.mark.parametrize("words", [w for w in of("make") if w[0] == "params"], ids=" ".join)

@@ -4,7 +4,6 @@ packages is tested in tests/architecture/test_graph.py.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,6 @@ import yaml
 COSTLY = {"download", "train_bpe", "encode", "train", "average", "decode"}
 NEUTRAL = ("config", "results", "tracking", "commands")
 COMMENT = "\n# a remark\n"
-
-
-@pytest.fixture(scope="module")
-def finished(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The tiny project after its run; each test puts back what it changes."""
-    project = type(made)(tmp_path_factory.mktemp("finished"))
-    shutil.copytree(made.root, project.root, symlinks=True, dirs_exist_ok=True)
-    return project
 
 
 def stages_to_run(project: Any) -> set[str]:
