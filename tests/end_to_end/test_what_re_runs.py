@@ -7,7 +7,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 COSTLY = {"download", "train_bpe", "encode", "train", "average", "decode"}
