@@ -15,7 +15,9 @@ from aiayn.results import comparison, failures, paths
 @one_line_errors
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--failures", type=Path, metavar="FILE", help="leave out what is unfinished")
+    parser.add_argument(
+        "--failures", type=Path, metavar="FILE", help="leave out what is unfinished"
+    )
     unfinished = failures.read(parser.parse_args().failures)
     params = config.load()
     runs = {name: run for name, run in params.runs.items() if name not in unfinished}

@@ -65,7 +65,8 @@ def test_a_failure_is_named_the_rest_goes_on_and_the_next_start_tries_it_alone(t
     (toy / "b").touch()
     (toy / "order").unlink()
     schedule, _ = ran()
-    assert not (schedule.failed or schedule.blocked)
+    assert not schedule.failed
+    assert not schedule.blocked
     assert (toy / "order").read_text() == "b\n"
 
 

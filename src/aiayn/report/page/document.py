@@ -39,6 +39,7 @@ def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
         sections=sections,
         answer=answer(entries, evidence.config.scale),
         aside=aside(entries),
+        unfinished=evidence.unfinished,
         headline=headline(entries),
         tally=tally,
         words=words,
