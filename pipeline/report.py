@@ -1,4 +1,4 @@
-"""Render the report: the paper's figures beside ours. Reads scores, history, circumstances,
+"""Render the report: the paper's figures beside ours. Reads scores, history, run_metadata,
 outputs, data/text and illustrations of what is in params.yaml; writes reports/."""
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from pathlib import Path
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.report.evidence import gather
-from aiayn.report.page.contents import SECTIONS, files, make_section
-from aiayn.report.page.document import index_html, metadata_html
+from aiayn.report.page import SECTIONS, files, index_html, make_section, metadata_html
 from aiayn.results import failures, paths
 
 
