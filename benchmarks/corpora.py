@@ -35,8 +35,8 @@ MEAN_WORDS, SPREAD, MOST_WORDS = 26, 0.6, 150
 COMMON_WORDS, RARE_SHARE, TAIL = 50_000, 0.05, 0.61
 CHUNK_PAIRS = 50_000
 LETTERS = "bdfgklmnprstvwz"
-# has the vocabularies and the rules of cleaning
-TASKS = Path(__file__).resolve().parent.parent / "conf/tasks/wmt14.yaml"
+# has the vocabularies and the rules of cleaning, a file for each task
+TASKS = Path(__file__).resolve().parent.parent / "conf/tasks"
 
 
 def lengths(random: np.random.Generator, pairs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +147,8 @@ STAGES: Mapping[str, Callable[[Path, str, int], None]] = {
 
 def parameters(task: str) -> Any:
     """Of a task of the scale wmt14, as plain data."""
-    return read_yaml(TASKS.read_bytes())[task]
+    file = TASKS / f"wmt14_{task.replace('-', '_')}.yaml"
+    return read_yaml(file.read_bytes())[task]
 
 
 def measured(stage: str, folder: Path, task: str, pairs: int) -> dict[str, float]:

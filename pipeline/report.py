@@ -9,8 +9,7 @@ import sys
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.report.evidence import gather
-from aiayn.report.page.contents import SECTIONS, files, make_section
-from aiayn.report.page.document import index_html, metadata_html
+from aiayn.report.page import SECTIONS, files, index_html, make_section, metadata_html
 from aiayn.results import paths
 
 

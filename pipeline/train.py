@@ -1,5 +1,6 @@
 """Train a run. Reads data/tokens/TASK; writes models/RUN/checkpoints, history/RUN.csv and
-circumstances/RUN.train.json. Killed, it goes on in scratch/. Formats: checkpoints 1, history 1."""
+circumstances/RUN.train.json. If killed, resumes from scratch/. Formats: checkpoints 1,
+history 1."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from aiayn.tracking.identity import RunIdentity, run_params
 from aiayn.tracking.live import live_run
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
-from aiayn.training.outputs import make_room, write_outputs
+from aiayn.training.outputs import prepare_folders, write_outputs
 from aiayn.training.processes import join_processes
 from aiayn.training.run_metadata import training_metadata
 from aiayn.training.trainer import Trainer
@@ -48,7 +49,7 @@ def main() -> None:
             scale=params.scale, run=job.run, task=run.task, model=run.model,
             fingerprint=trainer.fingerprint,
         )  # fmt: skip
-        make_room(Path(), trainer)
+        prepare_folders(Path(), trainer)
         if not processes.is_first:
             fit(trainer, scratch)
             return

@@ -97,7 +97,7 @@ def test_neutral_packages_re_run_nothing_costly(stage: str) -> None:
         ("profiling/modules.py", {"profile_layers", "profile_models", "report"}),
         ("evaluation/significance.py", {"score", "compare", "report", "track"}),
         ("paper/table_2.py", {"profile_models", "compare", "report", "track"}),
-        ("report/page/templates/style.css", {"report"}),
+        ("report/templates/style.css", {"report"}),
         ("launcher.py", set()),
         ("errors.py", set()),
         ("files.py", set()),

@@ -44,7 +44,7 @@ def test_scores_and_counts(parsed: Path) -> None:
 
 
 def test_no_licensed_treebank(clone: Any) -> None:
-    clone.compose("scale=wmt14")
+    clone.compose("scale=wsj")
     said = clone.complaint("download", "parsing")
     assert "AIAYN_TREEBANK is not set" in said
     assert "22/wsj_*.mrg" in said

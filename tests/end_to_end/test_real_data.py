@@ -89,9 +89,9 @@ def test_genia(clone: Any, shared: Callable[[str], Path]) -> None:
 
 @pytest.fixture
 def wmt14(clone: Any, shared: Callable[[str], Path]) -> Any:
-    """The wmt14 scale over the miniature: other checksums, half of the sentences and less."""
+    """The scale wmt14_base over the miniature: other checksums, half of the sentences and less."""
     mirror = shared("wmt14-mini")
-    clone.compose("scale=wmt14")
+    clone.compose("scale=wmt14_base")
     downloads = yaml.load((clone.root / "params.yaml").read_text(), yaml.CSafeLoader)["catalogue"][
         "downloads"
     ]
@@ -100,6 +100,7 @@ def wmt14(clone: Any, shared: Callable[[str], Path]) -> Any:
         "catalogue.corpora.newstest2014-de-en.pairs=500",
         "tasks.en-de.bpe.vocabulary=4000",
         "launcher=here",
+        "machine.device=cpu",
         "training.batch_tokens=2048",
         "models.base.N=1",
         "models.base.d_model=32",
@@ -115,7 +116,7 @@ def wmt14(clone: Any, shared: Callable[[str], Path]) -> Any:
             overrides.append(f"catalogue.downloads.{name}.checksum=sha256:{digest}")
             if "bytes" in download:
                 overrides.append(f"catalogue.downloads.{name}.bytes={file.stat().st_size}")
-    clone.compose("scale=wmt14", *overrides)
+    clone.compose("scale=wmt14_base", *overrides)
     run_stages(clone, *DATA_STAGES, item="en-de", AIAYN_MIRROR=str(mirror))
     return clone
 

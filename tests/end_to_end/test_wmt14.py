@@ -86,7 +86,7 @@ def wmt14(clone: Any, mirror: Path) -> Any:
     clone.compose("scale=wmt14")
     params = yaml.load((clone.root / "params.yaml").read_text(), yaml.CSafeLoader)
     overrides = [
-        "tasks.en-fr.bpe.vocabulary=4000", "launcher=here", "machine.threads=1",
+        "tasks.en-fr.bpe.vocabulary=4000", "launcher=here", "machine.device=cpu", "machine.threads=1",
         "training.batch_tokens=2048", "models.base.N=1", "models.base.d_model=16",
         "models.base.d_ff=32", "models.base.h=2", "models.base.steps=4",
         "models.base.checkpoint_steps=2", "models.base.average=2",

@@ -124,7 +124,7 @@ before = held()
 blocks = [torch.ones(1 << 18) for _ in range(400)]  # a MB each
 blocks = blocks[::8]  # what stays lies in between
 freed = held() - before
-device.give_back_memory()
+device.release_memory()
 print(freed, held() - before, len(blocks), all(block.sum() == 1 << 18 for block in blocks))
 """
     done = subprocess.run(

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from aiayn.paper import PAPER, model_of
-from aiayn.report.parts.training_cost import estimate, paper_cost
+from aiayn.report.costs import estimate, paper_cost
 from aiayn.results.profiles import ModelCost, ModelsProfile, PairFlops, Sides
 
 

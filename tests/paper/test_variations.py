@@ -1,4 +1,4 @@
-"""Table 3's rows as models: the paper's at wmt14, with its ratios to a smaller base elsewhere."""
+"""Table 3's rows as models: the paper's at wmt14_table3, with its ratios to a smaller base elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dvc.utils.hydra import compose_and_dump
 from aiayn import config
 from aiayn.config import Config
 from aiayn.paper import table_3
-from aiayn.report.table_3.variation_table import model_name
+from aiayn.report.table_3 import model_name
 
 CONF = Path(__file__).parents[2] / "conf"
 PAPER = table_3.ROWS
@@ -38,7 +38,7 @@ def test_the_paper_varies_its_base_in_eighteen_rows() -> None:
 
 @pytest.mark.parametrize("row", PAPER)
 def test_at_wmt14_a_row_is_base_plus_exactly_the_printed_cells(row: str) -> None:
-    model = composed("wmt14").models[row]
+    model = composed("wmt14_table3").models[row]
     for column, printed in (BASE | dict(PAPER[row].columns)).items():
         value = getattr(model, column)
         assert value == (printed.text if isinstance(value, str) else printed.value), column
@@ -62,7 +62,7 @@ def test_a_row_keeps_the_papers_ratios_to_base(scale: str, row: str) -> None:
         assert ours.steps == base.steps
 
 
-@pytest.mark.parametrize("scale", ["demo", "multi30k", "wmt14"])
+@pytest.mark.parametrize("scale", ["demo", "multi30k", "wmt14_table3"])
 def test_every_row_is_run_on_en_de_and_never_averaged(scale: str) -> None:
     """Section 6.2: the development set, no checkpoint averaging."""
     params = composed(scale)

@@ -102,7 +102,7 @@ def test_what_two_machines_leave_goes_on_with_the_same_bits(
     (left,) = (said for code, said in ends if code == 1)
     assert sorted(code for code, _ in ends) == [-9, 1]
     (said,) = (line for line in left.splitlines() if line.startswith("TrainingError: "))
-    assert " 0 of 2 lost another one, which tells why where it ended (" in said
+    assert " 0 of 2 lost another one; the cause is in that one's own message (" in said
     assert [*made("scratch")] == ["step-0000010.safetensors"]
     for scratch, done in (("scratch", SAVED), ("never_killed", 0)):
         goes_on = f"assert trainer.step_number > {done}"

@@ -115,7 +115,7 @@ def parse(args: Namespace) -> None:
     trees = run.parse(sentences, beam=args.beam, alpha=args.alpha)
     _draw_attention(args, run, sentences)
     if args.svg:
-        from aiayn.report.table_4.parse_trees import draw_tree
+        from aiayn.report.parse_trees import draw_tree
 
         write_atomically(args.svg, draw_tree(next(tree for tree in trees if tree.words)))
     _print(str(tree) if tree.words else "" for tree in trees)
@@ -272,7 +272,7 @@ def _sentences(args: Namespace) -> list[str]:
 
 def _draw_attention(args: Namespace, run: TrainedRun, sentences: Sequence[str]) -> None:
     if args.attention:
-        from aiayn.report.sections.attention_figures import draw_attention
+        from aiayn.report.attention_figures import draw_attention
 
         first = next(sentence for sentence in sentences if sentence.strip())
         maps = run.attention(first, beam=args.beam, alpha=args.alpha)

@@ -16,12 +16,12 @@ from torch import Tensor
 from aiayn.errors import ConfigError, TrainingError
 from aiayn.results import paths
 
-TIMEOUT = timedelta(minutes=10)  # longer than the first process writes, validates or reads alone
+TIMEOUT = timedelta(minutes=10)  # longer than anything the first process does alone
 
 
 @dataclass(frozen=True)
 class Processes:
-    """This process among all of them."""
+    """This process, and how many there are."""
 
     rank: int = 0
     count: int = 1
@@ -29,11 +29,11 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
-        """The process that writes files and talks."""
+        """Whether this process writes files and prints."""
         return self.rank == 0
 
     def check_share(self, micro_batches: int) -> None:
-        """Raises ConfigError where a process would have nothing to do."""
+        """Raises ConfigError if a process would have nothing to do."""
         if self.count > micro_batches:
             raise ConfigError(
                 f"params.yaml: training.micro_batches is {micro_batches}, too few for {self.count} "
@@ -41,7 +41,7 @@ class Processes:
             )
 
     def share(self, number: int) -> range:
-        """Which of `number` pieces of work are this process's."""
+        """Which of `number` pieces of work this process does."""
         return range(self.rank, number, self.count)
 
     def add_up(self, tensor: Tensor) -> Tensor:
@@ -52,16 +52,16 @@ class Processes:
         return tensor
 
     def wait_for_all(self) -> None:
-        """Return when every process has come this far. Raises TrainingError: one has ended."""
+        """Return when every process has called this. Raises TrainingError: one has ended."""
         if self.count > 1:
             with self._together():
                 torch.distributed.barrier()
 
     def agree(self, state: str) -> None:
-        """Compare what every process is about to do.
+        """Check that every process is about to do the same.
 
         Raises:
-            TrainingError: they are not about to do the same, or one has ended.
+            TrainingError: they are not, or one has ended.
         """
         if self.count == 1:
             return
@@ -71,7 +71,7 @@ class Processes:
         for rank, other in enumerate(states):
             if other != states[0]:
                 raise TrainingError(
-                    f"process {rank} would go on from {other}, the first from {states[0]}. All "
+                    f"process {rank} would start from {other}, the first from {states[0]}. All "
                     "need the same code, parameters, versions and kind of machine, and one "
                     f"{paths.SCRATCH} on a file system that they share."
                 )
@@ -83,8 +83,8 @@ class Processes:
         except RuntimeError as error:
             cause = " ".join(str(error).split())[:200]
             raise TrainingError(
-                f"process {self.rank} of {self.count} lost another one, which tells why where it "
-                f"ended ({cause}). Put that right and start again."
+                f"process {self.rank} of {self.count} lost another one; the cause is in that one's "
+                f"own message ({cause}). Correct it and start again."
             ) from error
 
 

@@ -1,4 +1,4 @@
-"""What may differ between two identical trainings: when, where, how fast, with which versions."""
+"""Metadata that may differ between identical trainings: time, host, speed, versions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from aiayn.results.metadata import TrainingMetadata
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
 
-RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # in which the system tells it, bytes
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
 
 
 def training_metadata(trainer: Trainer, outcome: Outcome) -> TrainingMetadata:
-    """Of a training that has just ended; seconds include those of earlier, interrupted starts."""
+    """Of a training that has just ended; seconds include earlier, interrupted starts."""
     device = trainer.device
     now = datetime.now(UTC)
     return TrainingMetadata(

@@ -1,8 +1,9 @@
-"""The parameters of the paper's scale."""
+"""The parameters of the paper's scales."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,19 @@ from aiayn.config.compose import CONF, write_params
 
 
 @pytest.fixture(scope="session")
-def wmt14(tmp_path_factory: pytest.TempPathFactory) -> Config:
-    """conf/scale/wmt14.yaml, composed."""
-    folder = tmp_path_factory.mktemp("wmt14")
+def composed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Config]:
+    """The parameters of a scale."""
+    folder = tmp_path_factory.mktemp("composed")
     shutil.copytree(Path(__file__).parents[3] / CONF, folder / CONF)
-    write_params(folder, "wmt14")
-    return config.load(folder / config.PARAMS)
+
+    def compose(scale: str) -> Config:
+        write_params(folder, scale)
+        return config.load(folder / config.PARAMS)
+
+    return compose
+
+
+@pytest.fixture(scope="session")
+def wmt14(composed: Callable[[str], Config]) -> Config:
+    """Table 2's."""
+    return composed("wmt14")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,12 @@ CPU = Device(torch.device("cpu"), "float32")
 
 
 def test_a_licensed_treebank_that_is_not_here(
-    wmt14: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    composed: Callable[[str], Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    semi = composed("wsj_semi")
     for name in ("AIAYN_TREEBANK", "AIAYN_PARSED_TEXT"):
         monkeypatch.delenv(name, raising=False)
-    lines = missing.missing_treebanks(wmt14)
+    lines = missing.missing_treebanks(semi)
     assert len(lines) == 4  # wsj-02-21, wsj-22, wsj-23, machine-parsed
     assert sum("AIAYN_TREEBANK" in line for line in lines) == 3
     assert sum("AIAYN_PARSED_TEXT" in line for line in lines) == 1
@@ -32,7 +34,8 @@ def test_a_licensed_treebank_that_is_not_here(
         (tmp_path / section).mkdir()
         (tmp_path / section / f"wsj_{section}01.mrg").write_text(tree)
     monkeypatch.setenv("AIAYN_TREEBANK", str(tmp_path))
-    assert len(missing.missing_treebanks(wmt14)) == 1
+    assert missing.missing_treebanks(composed("wsj")) == []
+    assert len(missing.missing_treebanks(semi)) == 1
 
 
 def unreachable() -> str:

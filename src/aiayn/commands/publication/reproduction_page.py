@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from aiayn.commands.publication.reproduction import Reproduction, interval
 from aiayn.config import PARAMS, Corpus
 from aiayn.files import write_atomically
-from aiayn.report.parts.tables import Table, markdown, numbers, row, table, text
+from aiayn.report.tables import Table, markdown, numbers, row, table, text
 from aiayn.results import paths
 from aiayn.results.lock import Lock
 from aiayn.results.machine_metadata import UNKNOWN_COMMIT

@@ -11,8 +11,8 @@ from aiayn.commands.publication.reproduction import Reproduction, interval
 from aiayn.config import PARAMS
 from aiayn.files import write_atomically
 from aiayn.paper.findings import STATEMENTS, Statement
-from aiayn.report.findings.statements import NOT_TESTED, claim_text, effect_text
-from aiayn.report.parts.tables import EMPTY, Table, markdown, row, table, text
+from aiayn.report.findings import NOT_TESTED, claim_text, effect_text
+from aiayn.report.tables import EMPTY, Table, markdown, row, table, text
 from aiayn.results import paths
 
 SHOWN = 8  # scores of a reproduction

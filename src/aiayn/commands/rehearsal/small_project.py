@@ -73,7 +73,7 @@ def make_project(root: Path, folder: Path, scale: str | None) -> Config:
     # no smaller: a micro-batch holds the longest sentence
     least = real.training.micro_batches * real.training.max_length
     params["training"]["batch_tokens"] = least
-    params["machine"]["threads"] = 1
+    params["machine"] |= {"device": "auto", "threads": 1}
     params["launcher"] = {"command": None}
     params["profiling"] |= PROFILING
     for search in filter(None, (task["decoding"] for task in params["tasks"].values())):

@@ -11,7 +11,7 @@ from pydantic import BaseModel, computed_field
 from aiayn.commands.verification.damage import damage
 from aiayn.commands.verification.differences import Difference, RunDifferences, run_differences
 from aiayn.commands.verification.figures import PARAMETERS, Figure, Verdict, compare
-from aiayn.report.page.document import render
+from aiayn.report.page import render
 
 SHOWN = 8  # differences of a run in a terminal
 NOTHING_COMPARABLE = 2  # an exit status

@@ -1,0 +1,126 @@
+"""Attention maps of one sentence, and what each head attends to on average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from aiayn.report.drawing import MARKERS, PALETTE, drawing, heat_map, heat_map_legend
+from aiayn.report.section import Figure
+from aiayn.results.illustrations import AttentionMaps, read_attention, read_table
+from aiayn.results.json_files import if_there
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMNS = 8  # of heads
+INCHES = 1.25  # a map's width and height
+KINDS = {
+    "encoder": "Encoder self-attention: pieces of the source attend to each other",
+    "decoder": "Decoder self-attention: pieces written attend to earlier ones",
+    "cross": "Cross attention: pieces written attend to the source",
+}
+READING = "A row is a piece that attends, a column a piece attended to; a row sums to 1."
+
+
+def attention_figures(path: Path) -> Iterator[Figure]:
+    """A figure for each kind of attention in attention.json; none where that is not there.
+
+    Raises:
+        DataError: the file was not written by the stage illustrate.
+    """
+    maps = if_there(read_attention, path)
+    if maps is None:
+        return
+    about = f"{maps.run} reading “{maps.sentence}” and writing “{maps.translation}”."
+    for kind, title in KINDS.items():
+        yield attention_figure(maps, kind, f"attention_{kind}", title, f"{about} {READING}")
+
+
+def attention_figure(maps: AttentionMaps, kind: str, name: str, title: str, caption: str) -> Figure:
+    """The maps of all heads of a kind of attention, which the CSV has weight by weight."""
+    queries, keys = maps.queries(kind), maps.keys(kind)
+    weights = [
+        (layer, head, query, queries[query], key, keys[key], weight)
+        for layer, heads in enumerate(maps.layers(kind), 1)
+        for head, matrix in enumerate(heads, 1)
+        for query, row in enumerate(matrix)
+        for key, weight in enumerate(row)
+    ]
+    columns = ["layer", "head", "query", "query_piece", "key", "key_piece", "weight"]
+    data = pd.DataFrame(weights, columns=columns)
+    return Figure(
+        name=name, title=title, caption=caption, svg=draw_attention(maps, kind), data=data
+    )
+
+
+def draw_attention(maps: AttentionMaps, kind: str) -> str:
+    """SVG: heads from left to right, layers from top to bottom; a layer may take several rows."""
+    layers = maps.layers(kind)
+    heads = len(layers[0])
+    columns = min(heads, COLUMNS)
+    rows_of_layer = -(-heads // columns)
+    rows = rows_of_layer * len(layers)
+    with drawing(max(5.0, INCHES * columns + 0.8), INCHES * rows + 1.2) as drawn:
+        grid = drawn.figure.subplots(rows, columns, squeeze=False)
+        for layer, matrices in enumerate(layers):
+            for head in range(columns * rows_of_layer):
+                row, column = layer * rows_of_layer + head // columns, head % columns
+                axes = grid[row, column]
+                if head >= heads:
+                    axes.set_axis_off()
+                    continue
+                heat_map(axes, matrices[head])
+                axes.set_title(f"layer {layer + 1}, head {head + 1}", fontsize=6.5, pad=2)
+                _label_pieces(axes, maps, kind, left=column == 0, below=row == rows - 1)
+        heat_map_legend(drawn.figure, diverging=False)
+    return drawn.svg
+
+
+def _label_pieces(axes: Axes, maps: AttentionMaps, kind: str, *, left: bool, below: bool) -> None:
+    """Pieces are named at the outer edges of the grid alone."""
+    sides = ((axes.yaxis, maps.queries(kind), left), (axes.xaxis, maps.keys(kind), below))
+    for axis, pieces, shown in sides:
+        size = min(6.5, 70 * INCHES / len(pieces))
+        names = [piece.replace("▁", " ").strip() or "␣" for piece in pieces] if shown else []
+        axis.set_ticks([number + 0.5 for number in range(len(names))])
+        axis.set_ticklabels(names, fontsize=size, rotation=90 if axis is axes.xaxis else 0)
+        axis.set_tick_params(length=0, pad=1)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(True)
+
+
+def head_figure(path: Path) -> Iterator[Figure]:
+    """Distance and entropy of every head; nothing where heads.csv is not there."""
+    table = if_there(read_table, path)
+    if table is None:
+        return
+    with drawing(6.4, 3.4) as drawn:
+        distance, entropy = drawn.figure.subplots(1, 2, sharex=True)
+        for number, kind in enumerate(KINDS):
+            heads = table[table["attention"] == kind]
+            # beside each other, or heads of different kinds would hide one another
+            layers = heads["layer"] + 0.2 * (number - 1)
+            style = {"marker": MARKERS[number], "s": 14, "color": PALETTE[number], "label": kind}
+            entropy.scatter(layers, heads["entropy"], **style)
+            if heads["distance"].notna().all():
+                distance.scatter(layers, heads["distance"], **style)
+        for axes, label in ((distance, "attention distance, pieces"), (entropy, "entropy, bits")):
+            axes.set_xlabel("layer")
+            axes.set_ylabel(label)
+            axes.set_ylim(bottom=0)
+            axes.set_xticks(sorted(table["layer"].unique()))
+        handles, labels = entropy.get_legend_handles_labels()
+        drawn.figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    yield Figure(
+        name="heads",
+        title="Attention distance and entropy of each head",
+        caption="A mark is a head; means over the pieces of the first test pairs. Entropy 0: all "
+        "attention on one piece. Distance is between a piece and what it attends to in its own "
+        "sentence.",
+        svg=drawn.svg,
+        data=table,
+    )

@@ -1,0 +1,294 @@
+"""Sentences that are labelled by self-attention alone: accuracy, confusion, confidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import pandas as pd
+
+from aiayn.config import Config
+from aiayn.evaluation.label_metrics import LABEL_METRICS
+from aiayn.paper.others import CROSS_VALIDATED
+from aiayn.report.attention_figures import READING, attention_figure
+from aiayn.report.cells import score_cell, test_set_cell
+from aiayn.report.drawing import PALETTE, drawing
+from aiayn.report.evidence import Evidence, tested_fold
+from aiayn.report.section import Figure
+from aiayn.report.tables import (
+    Cell,
+    RowValues,
+    Table,
+    Value,
+    numbers,
+    row,
+    rows_of_runs,
+    signed,
+    table,
+    text,
+)
+from aiayn.results import paths, predictions
+from aiayn.results.frames import scores_frame
+from aiayn.results.illustrations import read_attention
+from aiayn.results.scores import DECIMALS, SplitScores
+from aiayn.results.text import read_parallel
+
+ACCURACY, BASELINE, *OTHERS = LABEL_METRICS
+PROTOCOL = (
+    "The encoder of the paper, the mean of its output over a sentence, and one linear layer. "
+    "Accuracy is shown with its exact 95% interval. Bag of words: a logistic regression on which "
+    "words occur in a sentence, trained on the same text. Calibration error: the mean difference, "
+    "in 15 bins of predicted probability, between that probability and the share of correct "
+    "labels."
+)
+EXTREMES = 2  # sentences of each sort that are shown
+WIDEST = 300  # characters of a sentence that are shown
+
+
+def tables(evidence: Evidence) -> Iterator[Table]:
+    """What every run that labels was scored; none where the scale has no such run.
+
+    Raises:
+        DataError: texts and outputs of a run are damaged, or do not belong together.
+    """
+    labelled = evidence.scores_of("classification")
+    if labelled:
+        yield from cross_validated(evidence.config, labelled)
+        yield _scores(evidence.config.scale, labelled)
+        yield from _sentences(evidence)
+
+
+def figures(evidence: Evidence) -> Iterator[Figure]:
+    """Confusion matrices, and the attention maps of the first run that has some.
+
+    Raises:
+        DataError: attention maps of a run are damaged.
+    """
+    labelled = evidence.scores_of("classification")
+    yield from _confusions(labelled)
+    for run in labelled:
+        path = paths.attention(evidence.root / paths.outputs(run))
+        if path.exists() and run not in evidence.outdated:
+            maps = read_attention(path, ("encoder",))
+            yield attention_figure(
+                maps,
+                "encoder",
+                name=f"attention_{run.replace('.', '_')}",
+                title="Encoder self-attention in a classified sentence",
+                caption=f"{run} reading “{maps.sentence}”, which it labels {maps.translation}. "
+                f"{READING}",
+            )
+            return
+
+
+def _scores(scale: str, labelled: Mapping[str, Mapping[str, SplitScores] | None]) -> Table:
+    def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
+        for split, scored in splits.items():
+            scores = scored.scores
+            yield (
+                test_set_cell(scored.test_set, split),
+                scored.test_set.pairs,
+                score_cell(scores[ACCURACY.name], run),
+                score_cell(scores[BASELINE.name], run),
+                signed(scores[ACCURACY.name].value - scores[BASELINE.name].value),
+                *(score_cell(scores.get(metric.name), run) for metric in OTHERS),
+            )
+
+    return table(
+        f"Classification at the scale {scale}",
+        text("Run", "Scored on")
+        + numbers("Sentences", ACCURACY.label, BASELINE.label, "Difference")
+        + numbers(*(metric.label for metric in OTHERS)),
+        rows_of_runs(labelled, values),
+        (PROTOCOL,),
+        key="labels",
+    )
+
+
+def _sentences(evidence: Evidence) -> Iterator[Table]:
+    """The most and least confident labels of the first run that has labelled its test set; of tasks
+    whose labels are the same, as those of folds, the first."""
+    shown: set[tuple[str, ...]] = set()
+    for run, described in evidence.config.runs.items():
+        labels = evidence.config.task(described.task).text.labels
+        folder = evidence.root / paths.text(described.task)
+        output = evidence.hypotheses(run, paths.TEST)
+        if labels is None or labels in shown or not output or not folder.exists():
+            continue
+        shown.add(labels)
+        sides = (paths.lines(folder, paths.TEST, side) for side in paths.SIDES)
+        sources, expected, _ = read_parallel(*sides, output)
+        predicted = pd.DataFrame(map(vars, predictions.read(output, labels)))
+        labelled = predicted.assign(
+            line=range(1, len(sources) + 1), sentence=sources, expected=expected
+        )
+        yield table(
+            f"Most and least confident: {run}",
+            text("Group")
+            + numbers("Line", form="")
+            + text("Sentence", "Expected", "Predicted")
+            + numbers("Probability", form=".3f"),
+            _extremes(labelled.sort_values("probability", ascending=False, kind="stable")),
+            ("Sentences of the test set, with the probability of the predicted label.",),
+            key=f"sentences-{run}",
+        )
+
+
+def _extremes(by_confidence: pd.DataFrame) -> Iterator[RowValues]:
+    """The most and the least confident correct and incorrect labels."""
+    is_correct = by_confidence["label"] == by_confidence["expected"]
+    for sort, sentences in (
+        ("correct", by_confidence[is_correct]),
+        ("incorrect", by_confidence[~is_correct]),
+    ):
+        most, rest = sentences[:EXTREMES], sentences[EXTREMES:]
+        for how, part in (("most confident", most), ("least confident", rest[-EXTREMES:])):
+            for one in part.to_dict("records"):
+                sentence = one["sentence"]
+                if len(sentence) > WIDEST:
+                    sentence = f"{sentence[:WIDEST]}…"
+                labels = (one["expected"], one["label"])
+                yield row(f"{how}, {sort}", one["line"], sentence, *labels, one["probability"])
+
+
+def _confusions(
+    labelled: Mapping[str, Mapping[str, SplitScores] | None],
+) -> Iterator[Figure]:
+    """One for each set of labels, as all folds share theirs: of the first run with a test set."""
+    shown: set[tuple[str, ...]] = set()
+    for run, splits in labelled.items():
+        test = (splits or {}).get(paths.TEST)
+        if test is None or tuple(test.confusion) in shown:
+            continue
+        shown.add(tuple(test.confusion))
+        confusion = pd.DataFrame(
+            {"run": run, "expected": expected, "predicted": given, "sentences": count}
+            for expected, counts in test.confusion.items()
+            for given, count in counts.items()
+        )
+        yield Figure(
+            name=f"confusion_{run.replace('.', '_')}",
+            title="Confusion matrix",
+            caption=f"{run} on its test set: rows are expected labels, columns predicted ones, "
+            "cells numbers of sentences; the shade is the share of the row. "
+            f"Labels: {', '.join(test.confusion)}.",
+            svg=_matrix(confusion, list(test.confusion)),
+            data=confusion,
+        )
+
+
+def _matrix(confusion: pd.DataFrame, labels: Sequence[str]) -> str:
+    side = 1.2 + 0.5 * len(labels)
+    totals = confusion.groupby("expected")["sentences"].sum()
+    with drawing(max(3.2, side + 0.6), max(2.4, side)) as drawn:
+        axes = drawn.figure.add_subplot()
+        for cell in confusion.to_dict("records"):
+            y, x = labels.index(cell["expected"]), labels.index(cell["predicted"])
+            share = cell["sentences"] / (totals[cell["expected"]] or 1)
+            axes.fill_between(
+                [x, x + 1], y, y + 1, facecolor=PALETTE[0], alpha=0.75 * share, linewidth=0
+            )
+            axes.text(x + 0.5, y + 0.5, f"{cell['sentences']}", ha="center", va="center", size=8)
+        middles = [number + 0.5 for number in range(len(labels))]
+        axes.set_xticks(middles, labels)
+        axes.set_yticks(middles, labels)
+        axes.set_xlim(0, len(labels))
+        axes.set_ylim(len(labels), 0)
+        axes.grid(visible=False)
+        axes.set_xlabel("predicted")
+        axes.set_ylabel("expected")
+    return drawn.svg
+
+
+FOLDS_NOTE = (
+    "The mean over the folds that have been run, each tested on sentences it was not trained on, "
+    "and the standard deviation over folds. Published figures use no vectors that were "
+    "pre-trained on other text; their folds differ. The difference of two models is tested on "
+    "their common folds: Student's paired t with Nadeau and Bengio's correction (2003), because "
+    "the training sets of folds overlap."
+)
+
+
+def cross_validated(
+    config: Config, labelled: Mapping[str, Mapping[str, SplitScores] | None]
+) -> Iterator[Table]:
+    """One table for each text that is divided into folds; none where no task has any."""
+    for published in CROSS_VALIDATED:
+        fold_of_task, number_of_folds = {}, 0
+        for task in config.tasks:
+            downloads, folds = tested_fold(config, task) or (frozenset(), None)
+            if folds and downloads == {published[0].download}:
+                fold_of_task[task], number_of_folds = folds.fold, folds.of
+        if not fold_of_task:
+            continue
+        scores = scores_frame(config, labelled)
+        scores = scores[(scores["split"] == paths.TEST) & scores["task"].isin(list(fold_of_task))]
+        scores = scores.assign(fold=scores["task"].map(fold_of_task))
+        # several seeds of a fold count by their mean
+        by_fold = scores.pivot_table("value", ["model", "fold"], "metric", sort=False)
+        models = {
+            str(model): folds.droplevel("model")
+            for model, folds in by_fold.groupby("model", sort=False)
+        }
+        share = 1 / max(len(config.task(task).text.train) for task in fold_of_task)
+        yield table(
+            f"{published[0].text}: means over folds",
+            text("Model", "Figures")
+            + numbers("Folds", "Accuracy", "Std. dev.", "Bag of words", form=".2f"),
+            [
+                *(
+                    row(
+                        Cell(figure.system, detail=figure.source), "published", "10",
+                        figure.value.text, None, None, tone="published",
+                    )
+                    for figure in published
+                ),
+                *(_our_row(model, folds, number_of_folds) for model, folds in models.items()),
+            ],
+            (FOLDS_NOTE, *_tests(models, share)),
+            key="cross-validation",
+        )  # fmt: skip
+
+
+def _our_row(model: str, folds: pd.DataFrame, number_of_folds: int) -> RowValues:
+    accuracy, baseline = folds[ACCURACY.name], folds[BASELINE.name]
+    deviation = float(accuracy.std()) if len(folds) > 1 else None
+    return row(
+        model,
+        "ours",
+        f"{len(folds)} of {number_of_folds}",
+        float(accuracy.mean()),
+        deviation,
+        float(baseline.mean()),
+        tone="ours",
+    )
+
+
+def _tests(models: Mapping[str, pd.DataFrame], share: float) -> Iterator[str]:
+    for (one, folds), (other, other_folds) in combinations(models.items(), 2):
+        if tested := paired_t(folds[ACCURACY.name], other_folds[ACCURACY.name], share):
+            mean, p_value, count = tested
+            yield f"{one} − {other}: {signed(mean)} over {count} folds, p = {p_value:.3f}."
+
+
+def paired_t(
+    one: pd.Series[float], other: pd.Series[float], share: float
+) -> tuple[float, float, int] | None:
+    """The mean difference over common folds, its p-value, and how many folds; None where these
+    are fewer than two, or all the same.
+
+    Args:
+        one: accuracy by fold, in percent, and `other` of another model.
+        share: of tested to trained sentences.
+    Source: Nadeau and Bengio 2003: the variance of k differences is multiplied by 1/k + `share`.
+    """
+    from scipy.stats import t
+
+    # rounded as the scores are, or equal differences would be unequal by rounding
+    differences = (one - other).dropna().round(DECIMALS)
+    if differences.nunique() < 2:
+        return None
+    mean = float(differences.mean())
+    error = math.sqrt(differences.var() * (1 / len(differences) + share))
+    return mean, float(2 * t.sf(abs(mean) / error, len(differences) - 1)), len(differences)

@@ -1,0 +1,127 @@
+"""Sequences copied: how many exactly, at lengths that training had and at longer ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from aiayn.config import Config
+from aiayn.evaluation.accuracy import COPYING_METRICS
+from aiayn.report.cells import score_cell, test_set_cell
+from aiayn.report.drawing import INK, drawing, legend_label, line_style
+from aiayn.report.evidence import Evidence, runs_of
+from aiayn.report.section import Figure
+from aiayn.report.tables import Table, Value, numbers, rows_of_runs, table, text
+from aiayn.results import paths
+from aiayn.results.scores import SplitScores
+from aiayn.results.text import read_parallel
+
+(ACCURACY,) = COPYING_METRICS
+NOTE = (
+    "The task is to repeat the input; an output counts as copied if it equals the input to the "
+    "last symbol. The share is shown with its exact 95 % interval (Clopper and Pearson). No "
+    "sequence of a test set occurs in training. Dev is decoded with the last checkpoint, test "
+    "sets with the average of the last ones."
+)
+EXTRAPOLATION = (
+    "The paper chose sinusoids because they “may allow the model to extrapolate to sequence "
+    "lengths longer than the ones encountered during training” (section 3.5). Lengths beyond the "
+    "dotted line were not encountered; learned positions have no trained vector there."
+)
+
+
+def tables(evidence: Evidence) -> Iterator[Table]:
+    """One of all runs that copy; none where the scale has no such run."""
+    config, copied = evidence.config, evidence.scores_of("copying")
+
+    def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
+        for split, scored in splits.items():
+            shortest, longest = _lengths(config, *scored.test_set.corpora)
+            yield (
+                test_set_cell(scored.test_set, split),
+                f"{shortest} to {longest}",
+                scored.test_set.pairs,
+                score_cell(scored.scores[ACCURACY.name], run),
+            )
+
+    if copied:
+        yield table(
+            "Sequences copied",
+            text("Run", "Positions", "Scored on") + numbers("Lengths", "Sequences", ACCURACY.label),
+            rows_of_runs(
+                copied,
+                values,
+                about=lambda run: (run, config.model_of(run).positions),
+                tone="ours",
+            ),
+            (NOTE,),
+            key="copying",
+        )
+
+
+def figures(evidence: Evidence) -> Iterator[Figure]:
+    """One for each task of which a run has decoded the test sets.
+
+    Raises:
+        DataError: texts and outputs of a run do not belong together.
+    """
+    config = evidence.config
+    for task, described in config.tasks.items():
+        outputs = _outputs(evidence, task) if described.kind == "copying" else []
+        if outputs:
+            _, longest = _lengths(config, *described.text.train)
+            yield _by_length(task, pd.DataFrame(outputs), longest)
+
+
+def _by_length(task: str, outputs: pd.DataFrame, longest_trained: int) -> Figure:
+    """The share of sequences copied, against their length."""
+    copied = outputs.groupby(["run", "positions", "length"], sort=False)["copied"]
+    data = copied.agg(sequences="size", copied="sum").reset_index()
+    curves = data.groupby(["run", "positions"], sort=False)
+    with drawing(6.4, 3.0) as drawn:
+        axes = drawn.figure.add_subplot()
+        for number, ((run, positions), curve) in enumerate(curves):
+            axes.plot(
+                curve["length"], 100 * curve["copied"] / curve["sequences"],
+                label=f"{legend_label(str(run))}: {positions}", **line_style(number, markers=True),
+            )  # fmt: skip
+        axes.axvline(longest_trained + 0.5, color=INK, linewidth=0.8, linestyle=(0, (1, 2)))
+        axes.set_xlabel("symbols of the sequence")
+        axes.set_ylabel("copied, %")
+        axes.legend(loc="best")
+    return Figure(
+        name=f"copied_by_length_{task}",
+        title=f"Sequences copied by length, {task}",
+        caption=f"{EXTRAPOLATION} All test sets of {task}, by the mean of the last checkpoints.",
+        svg=drawn.svg,
+        data=data,
+    )
+
+
+def _outputs(evidence: Evidence, task: str) -> list[dict[str, object]]:
+    """A row for each sequence that a run has decoded of the test sets, the shortest first."""
+    config, folder, rows = evidence.config, evidence.root / paths.text(task), []
+    for run in runs_of(config, task):
+        decoded: list[tuple[str, str]] = []
+        for split in config.task(task).text.tests:
+            if written := evidence.hypotheses(run, split):
+                decoded += zip(
+                    *read_parallel(paths.lines(folder, split, "target"), written), strict=True
+                )
+        rows += [
+            {
+                "run": run,
+                "positions": config.model_of(run).positions,
+                "length": len(sequence.split()),
+                "copied": sequence == output,
+            }
+            for sequence, output in sorted(decoded, key=lambda pair: len(pair[0].split()))
+        ]
+    return rows
+
+
+def _lengths(config: Config, *corpora: str) -> tuple[int, int]:
+    """The shortest and the longest sequence that some corpora may hold."""
+    drawn = [spec for name in corpora if (spec := config.catalogue.corpora[name].sequences)]
+    return min(spec.shortest for spec in drawn), max(spec.longest for spec in drawn)

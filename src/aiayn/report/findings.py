@@ -1,0 +1,237 @@
+"""The leading section: the paper's statements, tested over our models, and what others published on
+the same sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from aiayn.config import Config, Text
+from aiayn.paper.corpora import EvaluationSet
+from aiayn.paper.findings import STATEMENTS, Statement
+from aiayn.paper.others import PUBLISHED, Published
+from aiayn.report.evidence import Evidence
+from aiayn.report.section import Section
+from aiayn.report.tables import (
+    EMPTY,
+    MINUS,
+    NOTHING,
+    Cell,
+    RowValues,
+    Table,
+    numbers,
+    row,
+    signed,
+    table,
+    text,
+)
+from aiayn.results.comparison import Comparison, Finding
+from aiayn.results.frames import over_seeds, scores_frame
+
+LEAD = (
+    "The paper's claims about its variations and its decoding, each tested on models trained at "
+    "this scale: the effect with a 95 % interval, and whether the claim holds here."
+)
+NOTE = (
+    "An effect is a difference of BLEU or a ratio of perplexities on the development set, between "
+    "the rows of table 3 that the claim compares. The noise is the variation over seeds; a row "
+    "with one seed is assumed to vary as the base does. Decoding modes are compared within each "
+    "tested translation run; a model counts once per task, by the mean of its seeds, and the "
+    "noise is the variation between these means (of a single mean: over its seeds). p is "
+    "corrected for the number of tests (Holm; “nearly identical” takes two), separately from "
+    "table 3. Holds: p < 0.05 in the paper's direction, or within 0.3 BLEU or 3 % of perplexity "
+    "where it says “nearly identical”. Does not hold: p < 0.05 in the other direction. Undecided: "
+    "within the noise (docs/decisions/significance.md)."
+)
+NOT_TESTED = Finding(verdict="not run at this scale")
+NAMES = {"bleu": "BLEU", "perplexity": "perplexity"}
+FORMS = {"bleu": "{:+.2f}", "perplexity": "×{:.2f}"}
+TONES = {"holds": "reproduced", "does not hold": "differs"}
+
+
+def section(evidence: Evidence) -> Section:
+    """A row for each statement, tested or not; one for all of them where none was."""
+    compared = evidence.variations
+    findings = dict.fromkeys(STATEMENTS, NOT_TESTED)
+    if compared:
+        findings |= {key: found for key, found in compared.findings.items() if key in STATEMENTS}
+    is_tested = any(finding.verdict != NOT_TESTED.verdict for finding in findings.values())
+    tested = (_row(STATEMENTS[key], finding, compared) for key, finding in findings.items())
+    return Section(
+        key="findings",
+        title="Findings",
+        subtitle="the paper's claims, tested on our models",
+        lead=LEAD,
+        tables=(
+            table(
+                "The paper's claims",
+                text("Claim", "Paper", "Effect") + numbers("p", form=".4f") + text("Result"),
+                tested if is_tested else (_row_of_none(),),
+                (NOTE, *interim_looks_note(evidence.config)) if is_tested else (),
+                key="findings",
+            ),
+            *published(evidence),
+        ),
+        records=_records(findings),
+    )
+
+
+def claim_text(statement: Statement) -> str:
+    """What the paper says of the measure: BLEU lower."""
+    return f"{NAMES[statement.measure]} {statement.claim}"
+
+
+def effect_text(statement: Statement, number: float) -> str:
+    """A difference of BLEU, with its sign, or a ratio of perplexities."""
+    return FORMS[statement.measure].format(number).replace("-", MINUS)
+
+
+def _row(statement: Statement, finding: Finding, compared: Comparison | None) -> RowValues:
+    effect, measured, p_value = finding.effect, NOTHING, Cell("")
+    if effect and compared:
+        run = _run(statement, compared)
+        value, low, high = (
+            effect_text(statement, number) for number in (effect.value, effect.low, effect.high)
+        )
+        sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
+        measured = Cell(value, detail=f"{low} to {high}", sources=sources, run=run)
+        p_value = Cell(f"{effect.corrected:.4f}", sources=(f"{effect.source}.corrected",), run=run)
+    elif finding.verdict == "undecided" and compared:
+        of_decoding = statement.over == "modes"
+        why = compared.why_modes_not_tested if of_decoding else compared.why_not_tested
+        measured = replace(NOTHING, detail=why)
+    return row(
+        Cell(statement.text, detail=statement.section),
+        claim_text(statement),
+        measured,
+        p_value,
+        Cell(finding.verdict, tone=TONES.get(finding.verdict, "quiet")),
+        tone="ours",
+    )
+
+
+def _row_of_none() -> RowValues:
+    why = "this scale trains none of the models that they compare"
+    statements = Cell(f"All {len(STATEMENTS)} claims", detail=why)
+    return row(statements, "", NOTHING, "", Cell(NOT_TESTED.verdict, tone="quiet"), tone="ours")
+
+
+def _run(statement: Statement, found: Comparison) -> str:
+    """One that the statement is about."""
+    if statement.over == "modes":
+        return next(iter(found.modes), "")
+    return found.models[found.base].run
+
+
+def _records(findings: Mapping[str, Finding]) -> pd.DataFrame:
+    """A line of the CSV for each statement."""
+    return pd.DataFrame(
+        {
+            "finding": key,
+            "statement": STATEMENTS[key].text,
+            "section": STATEMENTS[key].section,
+            "measure": STATEMENTS[key].measure,
+            "claim": STATEMENTS[key].claim,
+            "effect": finding.effect and finding.effect.value,
+            "low": finding.effect and finding.effect.low,
+            "high": finding.effect and finding.effect.high,
+            "p": finding.effect and finding.effect.corrected,
+            "verdict": finding.verdict,
+        }
+        for key, finding in findings.items()
+    )
+
+
+PUBLISHED_NOTE = (
+    "The same sentences and the same metric, not the same recipe. The interval reflects the "
+    "choice of sentences (95 %, bootstrap), not of the seed; of a model with several seeds, the "
+    "mean follows with its standard deviation. Section 6.3 reports that the Transformer beats "
+    "grammar-based parsers trained on the same treebank; the GENIA figures test that here."
+)
+PUBLISHED_MEASURES = {
+    "lowercased_bleu": "BLEU, lower-cased words",
+    "bracket_f1_wrapped": "F1, sentences bracketed",
+}
+
+
+def published(evidence: Evidence) -> Iterator[Table]:
+    """One table, of the figures on sentences that a task here has; none where no task has any."""
+    scores = scores_frame(evidence.config, evidence.scores)
+    rows = [line for figure in PUBLISHED for line in _rows(figure, evidence, scores)]
+    if rows:
+        yield table(
+            "Published on the same sentences",
+            text("System", "Published", "Ours") + numbers("Difference") + text("Run"),
+            rows,
+            (PUBLISHED_NOTE,),
+            key="published",
+        )
+
+
+def _rows(figure: Published, evidence: Evidence, scores: pd.DataFrame) -> Iterator[RowValues]:
+    """A row for each run with the same score and for each mean over seeds, or one that says that
+    there is none."""
+    tasks = {
+        name: split
+        for name, task in evidence.config.tasks.items()
+        if task.text.target == figure.target
+        and (split := _split(task.text, figure.sentences)) is not None
+    }
+    comparable = scores[
+        (scores["metric"] == figure.score) & (scores["pairs"] == figure.sentences.pairs)
+    ]
+    for task, split in tasks.items():
+        ours = comparable[(comparable["task"] == task) & (comparable["split"] == split)]
+        for score in ours.to_dict("records"):
+            yield _figure_row(figure, score["run"], _score(score), score["value"])
+        for mean in over_seeds(ours).query("n > 1").to_dict("records"):
+            cell = Cell(f"{mean['mean']:.2f}", detail=f"± {mean['sd']:.2f}")
+            yield _figure_row(
+                figure, f"{task}.{mean['model']}, {mean['n']} seeds", cell, mean["mean"]
+            )
+    if tasks and comparable[comparable["task"].isin(list(tasks))].empty:
+        yield _figure_row(
+            figure, "", Cell(EMPTY, detail="not run at this scale", tone="quiet"), None
+        )
+
+
+def _split(text: Text, sentences: EvaluationSet) -> str | None:
+    """Which split of a task these sentences are."""
+    for split, corpora in {"dev": text.dev, **text.tests}.items():
+        if (corpora,) == sentences.corpora:
+            return split
+    return None
+
+
+def _score(score: Mapping[Any, Any]) -> Cell:
+    names = ["value"]
+    bounds = ""
+    if pd.notna(score["low"]):
+        names += ["low", "high"]
+        bounds = f"{score['low']:.2f} to {score['high']:.2f}"
+    sources = tuple(f"{score['source']}.{name}" for name in names)
+    return Cell(f"{score['value']:.2f}", detail=bounds, sources=sources, run=score["run"])
+
+
+def _figure_row(figure: Published, run: str, ours: Cell, value: float | None) -> RowValues:
+    return row(
+        Cell(figure.system, detail=figure.source),
+        Cell(figure.value.text, detail=PUBLISHED_MEASURES[figure.score]),
+        ours,
+        "" if value is None else signed(value - figure.value.value),
+        run,
+        tone="ours",
+    )
+
+
+def interim_looks_note(config: Config) -> Iterator[str]:
+    """A remark below a table of tests; none where there was one look only."""
+    looks = config.variations.looks or 1
+    if looks > 1:
+        yield (
+            f"p is also corrected for {looks} interim looks at this table (multiplied by {looks}), "
+            "while runs were being added (docs/decisions/significance.md)."
+        )

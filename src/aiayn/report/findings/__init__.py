@@ -1,1 +1,0 @@
-"""The paper's statements, tested: the section that leads the page."""

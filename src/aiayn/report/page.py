@@ -1,0 +1,202 @@
+"""The page and the page of run metadata: templates filled, everything from data escaped."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from aiayn.errors import ConfigError
+from aiayn.report import (
+    beyond_paper,
+    by_length,
+    costs,
+    findings,
+    learning_curves,
+    model_figures,
+    table_1,
+    table_2,
+    table_3,
+    table_4,
+    texts,
+    why_not,
+)
+from aiayn.report.costs import estimates
+from aiayn.report.drawing import INK, PAPER
+from aiayn.report.evidence import Evidence
+from aiayn.report.examples import examples
+from aiayn.report.provenance import anchor, measurements, provenance
+from aiayn.report.scoreboard import answer, aside, headline, tally, words
+from aiayn.report.section import Section
+from aiayn.report.table_1_figures import wall_time
+from aiayn.report.tables import csv_text, latex, markdown
+from aiayn.results import machine_metadata, paths
+from aiayn.results.json_files import if_there
+from aiayn.results.metadata import facts, read_decode, read_profile, read_train
+from aiayn.validation import nearest
+
+TEMPLATES = Path(__file__).with_name("templates")
+WIDE_POINTS = 500  # wider figures take the whole width of the page
+
+
+def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
+    """The page as one self-contained document; the same content gives the same bytes."""
+    runs = evidence.config.runs
+    entries = [entry for section in sections for entry in section.entries]
+    accounts = list(provenance(evidence))
+    return render(
+        "index.html",
+        scale=evidence.config.scale,
+        source=evidence.paper.source,
+        sections=sections,
+        answer=answer(entries, evidence.config.scale),
+        aside=aside(entries),
+        headline=headline(entries),
+        tally=tally,
+        words=words,
+        anchor=lambda cell: anchor(cell, runs),
+        inline=inline,
+        examples=list(examples(evidence)),
+        provenance=accounts,
+        measurements=list(measurements(evidence.root, sections, runs)),
+        scored=[item for item in accounts if item.splits],
+        training_corpora=_distinct(item.training_corpora for item in accounts),
+        test_corpora=_distinct(
+            scored.test_set.corpora
+            for item in accounts
+            for split, scored in item.splits.items()
+            if split != paths.DEV
+        ),
+    )
+
+
+def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
+    """Names in the order of their first appearance."""
+    return list(dict.fromkeys(name for group in groups for name in group))
+
+
+def metadata_html(evidence: Evidence) -> str:
+    """The page of what may differ between two identical runs: when, where, how fast, and from which
+    code; no result reads it.
+
+    Raises:
+        DataError: a file is there but is not what it should be.
+    """
+    root, runs = evidence.root, evidence.config.runs
+    trained = {run: if_there(read_train, root / paths.training_metadata(run)) for run in runs}
+    decoded = {run: if_there(read_decode, root / paths.decoding_metadata(run)) for run in runs}
+    layers = if_there(read_profile, root / paths.LAYERS_METADATA)
+    return render(
+        "circumstances.html",
+        scale=evidence.config.scale,
+        rendering=rendering_facts(root),
+        estimates=estimates(evidence.paper, trained),
+        wall_time=wall_time(layers) if layers else None,
+        runs={
+            run: {
+                stage: facts(found) if found else {}
+                for stage, found in (("train", trained[run]), ("decode", decoded[run]))
+            }
+            for run in runs
+        },
+        inline=inline,
+    )
+
+
+def rendering_facts(root: Path) -> Mapping[str, str]:
+    """Facts about the report that is being written, by name."""
+    lock = root / paths.LOCK
+    lock_sha256 = hashlib.sha256(lock.read_bytes()).hexdigest() if lock.exists() else "not there"
+    return {
+        "rendered": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _commit(root),
+        "dvc.lock before this stage, sha256": lock_sha256,
+        "machine": f"{socket.gethostname()}, {platform.machine()}, {platform.system()}",
+        "python": platform.python_version(),
+    }
+
+
+def _commit(root: Path) -> str:
+    """The commit of `root`, and whether tracked files differ from it."""
+    described = machine_metadata.commit(root)
+    if described == machine_metadata.UNKNOWN_COMMIT:
+        return "unknown: not a git repository"
+    name, _, dirty = described.partition("-")
+    return f"{name} ({'with uncommitted changes' if dirty else 'clean'})"
+
+
+def inline(svg: str) -> str:
+    """An SVG file as a part of the page: in the page's ink, without a background or ids, and with
+    its width in points for the style sheet.
+
+    Element ids of two figures would clash; those that a figure refers to are digests and stay.
+    """
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
+    body = re.sub(r'(<g) id="[^"]*"', r"\1", body)
+    size = re.compile(r'(<svg[^>]*?) width="([\d.]+)pt" height="[^"]*"')
+    body = size.sub(_sized, body, count=1)
+    return body.replace(INK, "currentColor").replace(PAPER, "none")
+
+
+def _sized(opening: re.Match[str]) -> str:
+    wide = ' class="wide"' if float(opening[2]) > WIDE_POINTS else ""
+    return f'{opening[1]} style="--points: {opening[2]}"{wide}'
+
+
+def render(name: str, *folders: Path, **content: Any) -> str:
+    """A template filled: one of the report's, or one of other folders' that may build on these."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader([*folders, TEMPLATES]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(name).render(content)
+
+
+SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
+    "findings": findings.section,
+    "table_1": table_1.section,
+    "table_2": table_2.section,
+    "table_3": table_3.section,
+    "table_4": table_4.section,
+    "costs": costs.section,
+    "text": texts.section,
+    "training": learning_curves.section,
+    "model": model_figures.section,
+    "length": by_length.section,
+    "beyond": beyond_paper.section,
+    "why_not": why_not.section,
+}
+
+
+def make_section(key: str, evidence: Evidence) -> Section:
+    """One section. Raises ConfigError with the nearest key if there is none of that name."""
+    if key not in SECTIONS:
+        raise ConfigError(f"the report has no section {key!r}.{nearest(key, SECTIONS)}")
+    return SECTIONS[key](evidence)
+
+
+def files(section: Section) -> dict[str, str]:
+    """What a section leaves beside the page: text by path below reports/."""
+    texts: dict[str, str] = {}
+    if section.tables:
+        texts |= {
+            f"tables/{section.key}.md": markdown(section.tables),
+            f"tables/{section.key}.tex": latex(section.tables),
+            f"tables/{section.key}.csv": csv_text(section.records),
+        }
+    for figure in section.figures:
+        texts[f"figures/{figure.name}.svg"] = figure.svg
+        texts[f"figures/{figure.name}.csv"] = csv_text(figure.data)
+    return texts

@@ -1,1 +1,0 @@
-"""The page, and what stands on it around the sections."""

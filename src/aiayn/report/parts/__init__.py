@@ -1,1 +1,0 @@
-"""What sections are made of: tables, figures, verdicts."""

@@ -1,0 +1,61 @@
+"""A part of the report: a table of the paper with ours beside it, its verdicts and its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from aiayn.report.tables import Cell, Table
+from aiayn.report.verdict import Verdict
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Figure:
+    """A picture and the numbers in it.
+
+    `name` is the stem of its files figures/NAME.svg and figures/NAME.csv; `title` a few words;
+    `caption` says what is seen and of which runs or code; `data` is the CSV.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    data: pd.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A printed figure or formula beside ours: an entry of the scoreboard.
+
+    `what` names it in a few words, `paper` is as printed. `ours` is there only if the two could be
+    judged, `difference` (ours minus the paper's) only of numbers; otherwise `reasons` say in a few
+    words each why not. `of_training` marks what a trained model scored: BLEU, perplexity, F1.
+    Whether the paper was reproduced depends on these alone.
+    """
+
+    what: str
+    paper: str
+    ours: Cell | None
+    verdict: Verdict
+    difference: float | None = None
+    reasons: tuple[str, ...] = ()
+    of_training: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Section:
+    """`key` names the files tables/KEY.md, .tex and .csv, like table_2, and the page's anchor.
+
+    `records` are the lines of the CSV: one number a line.
+    """
+
+    key: str
+    title: str
+    subtitle: str
+    lead: str
+    tables: tuple[Table, ...] = ()
+    records: pd.DataFrame = field(default_factory=pd.DataFrame)
+    entries: tuple[Entry, ...] = ()
+    figures: tuple[Figure, ...] = ()

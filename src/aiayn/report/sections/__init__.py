@@ -1,1 +1,0 @@
-"""The parts of the report that are no table of the paper's."""

@@ -1,0 +1,263 @@
+"""Table 2: BLEU and training cost, the paper's figures and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
+from aiayn.paper import EvaluationSet, Paper
+from aiayn.report.cells import score_cell, score_records, test_set_cell, verdict_cell
+from aiayn.report.costs import counted_costs, rounded
+from aiayn.report.departures import compare_with_paper
+from aiayn.report.evidence import Evidence
+from aiayn.report.section import Entry, Section
+from aiayn.report.table_2_figure import cost_figure
+from aiayn.report.tables import (
+    NOT_RUN,
+    NOTHING,
+    Cell,
+    RowValues,
+    Table,
+    Value,
+    numbers,
+    power_of_ten,
+    row,
+    rows_of_runs,
+    table,
+    text,
+)
+from aiayn.report.verdict import TOLERANCE_BLEU
+from aiayn.results import paths
+from aiayn.results.frames import scores_frame
+from aiayn.results.scores import SplitScores
+
+Costs = Mapping[str, float]
+"""Counted training FLOPs by run; a run without a history has none."""
+
+FIELDS = (
+    "origin", "model", "pair", "run", "split", "test_set", "pairs", "measure", "value", "low",
+    "high", "difference", "verdict", "training_flops",
+)  # fmt: skip
+COUNTED = (
+    "Training FLOPs of ours are counted: the matrix products of forward and backward pass for "
+    f"each source and target piece ({paths.MODELS_PROFILE}), times the target pieces trained on "
+    f"({paths.HISTORIES}/), assuming as many source pieces. The paper's costs are hours × GPUs × "
+    "an assumed rate, several times the count of the same training (see costs): compare ours with "
+    "ours."
+)
+PROTOCOL = (
+    "The paper's protocol: cased BLEU over Moses tokens as multi-bleu.perl counts it, with German "
+    "compounds split as in the authors' script; for French the authors' script is not known, and "
+    "plain Moses tokens are used. SacreBLEU (13a) is the figure to compare with later work; on "
+    "newstest2014 it is 0.7 to 1.8 lower for the same output. Each score is shown with its 95% "
+    "bootstrap interval."
+)
+RULE = (
+    f"Reproduced: at most {TOLERANCE_BLEU} BLEU from the printed value by the paper's protocol, on "
+    "the paper's test set, by the paper's whole recipe: training corpora by their pairs and the "
+    "checksums of their files, vocabulary, model, batches, learning rate, averaged checkpoints "
+    "and search (src/aiayn/paper/recipe.py). Any departure is named and leaves the cell without a "
+    "verdict. Late checkpoints of one training differ by about 0.3 BLEU, so a smaller tolerance "
+    "would depend on luck; a wrong protocol moves a score by 0.7 or more, so a larger one would "
+    "not detect it."
+)
+TOKENIZED = "tokenized_bleu"
+ALWAYS_SHOWN = ("bleu", "chrf", "lowercased_bleu")  # others once a run was scored by them
+MEASURED = (
+    "All scores at this scale, with the sentences that they were measured on. None is comparable "
+    "with the paper unless a verdict above says so."
+)
+MULTI30K = (
+    "Lower-cased BLEU, over normalised and lower-cased Moses tokens, is how figures on Multi30k "
+    "are usually published."
+)
+
+
+def section(evidence: Evidence) -> Section:
+    """Table 2 as a part of the report; its entries are the BLEU cells of the paper's models."""
+    paper, entries = evidence.paper, bleu_entries(evidence)
+    costs = counted_costs(evidence.config, evidence.models, evidence.histories)
+    return Section(
+        key="table_2",
+        title="Table 2",
+        subtitle="BLEU on newstest2014 and training cost",
+        lead=paper.about["table_2"],
+        tables=(
+            _as_printed(paper, entries, costs),
+            _verdicts(evidence, entries),
+            _measured(evidence, costs),
+        ),
+        records=_records(evidence, entries),
+        entries=tuple(entries.values()),
+        figures=(cost_figure(paper, entries, costs),),
+    )
+
+
+def bleu_entries(evidence: Evidence) -> dict[str, Entry]:
+    """The BLEU cells of the paper's own models, row by row, by the run of ours for each."""
+    entries = {}
+    for key, printed in evidence.paper.table_2.items():
+        for pair, recipe in printed.recipes.items():
+            run, column = f"{pair}.{key}", evidence.paper.table_2_columns[pair]
+            test = (evidence.scores.get(run) or {}).get(paths.TEST)
+            ours = test.scores.get(column.protocol) if test else None
+            entries[run] = compare_with_paper(
+                evidence,
+                f"{printed.name}, {column.heading} BLEU",
+                printed.bleu[pair],
+                ours.value if ours else None,
+                score_cell(ours, run),
+                run=run,
+                split=paths.TEST,
+                recipe=recipe,
+                tolerance=TOLERANCE_BLEU,
+            )
+    return entries
+
+
+def _as_printed(paper: Paper, entries: Mapping[str, Entry], costs: Costs) -> Table:
+    pairs, notes = paper.table_2_columns, paper.notes["table_2"]
+    rows: list[RowValues] = []
+    for key, printed in paper.table_2.items():
+        origin = "published" if printed.by else "paper"
+        bleu = [
+            Cell(cell.text, mark="a" if f"{key}.bleu.{pair}" in notes else "") if cell else None
+            for pair, cell in ((pair, printed.bleu.get(pair)) for pair in pairs)
+        ]
+        of_both = printed.flops_of_both
+        of_each = [of_both] if of_both else [printed.flops.get(pair) for pair in pairs]
+        flops = [power_of_ten(cell.text) if cell else None for cell in of_each]
+        name = Cell(printed.name, detail=printed.by or "")
+        rows.append(row(name, origin, *bleu, *flops, tone=origin))
+        if printed.recipes:
+            runs = [f"{pair}.{key}" for pair in pairs]
+            # a cost is shown beside the paper's only where the training is the paper's
+            spent = (_cost(costs.get(run) if entries[run].ours else None) for run in runs)
+            cells = (_score_and_verdict(entries[run], run) for run in runs)
+            rows.append(row(printed.name, "ours", *cells, *spent, tone="ours"))
+    headings = [column.heading for column in pairs.values()]
+    return table(
+        "Table 2, with ours beneath",
+        text("Model", "Figures")
+        + numbers(*(f"{name} BLEU" for name in headings), *(f"{name} FLOPs" for name in headings)),
+        rows,
+        (
+            *(("a", note) for key, note in notes.items() if ".bleu." in key),
+            f"{paper.about['table_2']} Source of all published figures: {paper.source}.",
+            notes["flops"],
+            COUNTED,
+        ),
+        key="table-2",
+    )
+
+
+def _score_and_verdict(entry: Entry, run: str) -> Cell:
+    if entry.ours is None:
+        return NOT_RUN
+    score = entry.ours
+    return Cell(score.text, detail=entry.verdict.value, sources=score.sources[:1], run=run)
+
+
+def _cost(flops: float | None) -> Cell:
+    return NOTHING if flops is None else Cell(rounded(flops))
+
+
+def _verdicts(evidence: Evidence, entries: Mapping[str, Entry]) -> Table:
+    def values(run: str, entry: Entry) -> Iterator[Value]:
+        pair, _, key = run.partition(".")
+        column = evidence.paper.table_2_columns[pair]
+        yield Cell(evidence.paper.table_2[key].name, detail=column.heading)
+        corpora, pairs = " + ".join(column.test_set.corpora), f"{column.test_set.pairs:,} pairs"
+        yield Cell(corpora, detail=pairs)
+        yield entry.paper
+        yield entry.ours or NOTHING
+        yield entry.difference
+        yield verdict_cell(entry)
+        scores = (evidence.scores.get(run) or {})[paths.TEST].scores if entry.ours else {}
+        yield score_cell(scores.get("bleu"), run)
+
+    return table(
+        "Verdicts, cell by cell",
+        text("Model", "Test set")
+        + numbers("Paper", "Ours", "Difference", form="+.2f")
+        + text("Verdict")
+        + numbers("SacreBLEU"),
+        (row(*values(run, entry)) for run, entry in entries.items()),
+        (RULE, PROTOCOL),
+        key="verdicts",
+    )
+
+
+def _measured(evidence: Evidence, costs: Costs) -> Table:
+    config, columns, scores = evidence.config, evidence.paper.table_2_columns, evidence.scores
+    protocols = {TOKENIZED, *(column.protocol for column in columns.values())}
+    names = scores_frame(config, scores)["metric"]
+    shown = {*ALWAYS_SHOWN, *names} - protocols
+    metrics = [metric for metric in TRANSLATION_METRICS if metric.name in shown]
+
+    def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
+        column = columns.get(config.run(run).task)
+        names = (column.protocol if column else TOKENIZED, *(metric.name for metric in metrics))
+        for split, scored in splits.items():
+            yield (
+                test_set_cell(scored.test_set, split),
+                scored.test_set.pairs,
+                *(score_cell(scored.scores.get(name), run) for name in names),
+                _cost(costs.get(run)),
+            )
+
+    return table(
+        f"Measured at the scale {config.scale}",
+        text("Run", "Scored on")
+        + numbers("Pairs", "BLEU, paper's protocol", *(metric.label for metric in metrics))
+        + numbers("Training FLOPs"),
+        rows_of_runs(evidence.scores_of("translation"), values),
+        (MEASURED, MULTI30K, COUNTED),
+        key="measured",
+    )
+
+
+def _records(evidence: Evidence, entries: Mapping[str, Entry]) -> pd.DataFrame:
+    """Published figures, then ours, then the cells that were not run; fields are empty where they
+    do not apply.
+
+    `origin` is published (a competitor), paper (the Transformer, as printed) or ours.
+    """
+    paper = evidence.paper
+    published = [
+        {
+            "origin": "published" if printed.by else "paper",
+            "model": printed.name,
+            "pair": pair,
+            "measure": "bleu_as_published",
+            "value": bleu.text,
+            "training_flops": flops.text if flops else None,
+            **_set(paper.table_2_columns[pair].test_set),
+        }
+        for printed in paper.table_2.values()
+        for pair, bleu in printed.bleu.items()
+        for flops in (printed.flops_of_both or printed.flops.get(pair),)
+    ]
+    ours = scores_frame(evidence.config, evidence.scores_of("translation"))
+    missing = [
+        {
+            "origin": "ours",
+            "model": paper.table_2[key].name,
+            "pair": pair,
+            "run": run,
+            "verdict": entry.verdict.value,
+            **_set(paper.table_2_columns[pair].test_set),
+        }
+        for run, entry in entries.items()
+        for pair, _, key in (run.partition("."),)
+        if entry.ours is None
+    ]
+    measured = score_records(ours, entries.values()).assign(pair=ours["task"])
+    parts = (pd.DataFrame(published), measured, pd.DataFrame(missing))
+    return pd.concat(part for part in parts if len(part)).reindex(columns=list(FIELDS))
+
+
+def _set(evaluation_set: EvaluationSet) -> dict[str, str | int]:
+    return {"test_set": "+".join(evaluation_set.corpora), "pairs": evaluation_set.pairs}

@@ -1,1 +1,0 @@
-"""Table 2: BLEU and training cost."""

@@ -1,0 +1,323 @@
+"""Table 3: variations of the architecture, the paper's figures and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from aiayn.config import Config
+from aiayn.paper import Paper, VariationRow, recipe_of
+from aiayn.paper.claims import agreement
+from aiayn.report.departures import compare_with_paper
+from aiayn.report.evidence import Evidence
+from aiayn.report.findings import interim_looks_note
+from aiayn.report.section import Entry, Section
+from aiayn.report.table_3_figures import figures
+from aiayn.report.tables import (
+    MINUS,
+    NOTHING,
+    Cell,
+    RowValues,
+    Table,
+    Value,
+    numbers,
+    row,
+    table,
+    text,
+)
+from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY
+from aiayn.results import paths
+from aiayn.results.comparison import Comparison, Measure
+from aiayn.results.frames import comparisons_frame, over_seeds, scores_frame
+from aiayn.results.profiles import ModelCost, ModelsProfile
+
+MEASURES = ("perplexity", "bleu")
+SIZES = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls")
+COLUMNS = (*SIZES, "steps", "positions")
+OURS_ALONE = "own"
+# of ours beside the base: a ratio of perplexities or a difference of BLEU, its 95 % interval, the
+# p-value corrected over the table and the interim looks, and what it says; sentences_p are
+# sacreBLEU's paired bootstrap tests
+FIELDS = (
+    "origin", "row", "group", "model", "runs", "split", "test_set", "pairs",
+    "perplexity", "perplexity_sd", "perplexity_ratio", "perplexity_low", "perplexity_high",
+    "perplexity_p", "perplexity_moves",
+    "bleu", "bleu_sd", "bleu_difference", "bleu_low", "bleu_high", "bleu_p", "bleu_moves",
+    "sentences_p", "parameters",
+)  # fmt: skip
+
+PROTOCOL = (
+    "Perplexity is per word piece, so it compares only within one vocabulary. Both are of the last "
+    "checkpoint, not averaged, on the development set (section 6.2); ours is sacreBLEU (13a). With "
+    "several seeds a cell is their mean, with the standard deviation beside it."
+)
+MOVES = (
+    "Vs base: whether a row differs from the base by more than another seed would, beside what "
+    "the paper says. Below it, ours relative to the base: a difference of BLEU or a ratio of "
+    "perplexities, with a 95 % interval. A row with one seed is judged by the spread over the "
+    "base's seeds (Student's t, prediction interval), one with several by Welch's t; p-values are "
+    "corrected over all tests of the table (Holm), separately from the findings, and significant "
+    "below 0.05. Undecided: within the noise of the seed."
+)
+CLAIMS = (
+    "Each of the paper's rows is one training. Its differences of up to 0.3 BLEU, or 3 % of "
+    "perplexity, count as no direction: for these rows ours is reported as higher or lower, with "
+    "no claim of the paper to compare with. Row (E) is a claim of equality and is tested as one: "
+    "within the same margins, by two one-sided tests (docs/decisions/significance.md)."
+)
+PARAMETERS = (
+    "Parameters at the paper's size are counted for a vocabulary of 37,000 pieces; no single "
+    "vocabulary meets the paper's whole column (docs/deviations.md)."
+)
+NEIGHBOURHOOD = (
+    "Rows with r: self-attention restricted to r positions, in the source around a position, in "
+    "the target up to it. The paper plans it (section 4) and has no such row."
+)
+
+
+def section(evidence: Evidence) -> Section:
+    """Table 3 with ours; entries are the BLEU and perplexity cells of all rows."""
+    paper, config = evidence.paper, evidence.config
+    compared, profile = evidence.variations, evidence.models
+    return Section(
+        key="table_3",
+        title="Table 3",
+        subtitle="variations of the architecture",
+        lead=paper.about["table_3"],
+        tables=(_table(evidence),),
+        records=_records(evidence),
+        entries=tuple(_entries(evidence)),
+        figures=tuple(figures(paper, config, compared, profile)),
+    )
+
+
+def model_name(config: Config, row: str) -> str:
+    """Our model for a row of the paper: of the same name, except the base."""
+    return config.variations.base if row == "base" else row
+
+
+def _own_models(paper: Paper, config: Config, compared: Comparison | None) -> list[str]:
+    """Models that were trained on the task but are in no row of the paper."""
+    rows = {model_name(config, key) for key in paper.table_3}
+    return [name for name in (compared.models if compared else {}) if name not in rows]
+
+
+def _entries(evidence: Evidence) -> Iterator[Entry]:
+    """Of every row BLEU, ours by the protocol that table 2 uses for the pair, and perplexity; both
+    are means over the seeds."""
+    config, compared = evidence.config, evidence.variations
+    scores = scores_frame(config, evidence.scores)
+    protocol = evidence.paper.table_2_columns["en-de"].protocol
+    of_dev = (scores["task"] == config.variations.task) & (scores["split"] == paths.DEV)
+    bleus = scores[of_dev & (scores["metric"] == protocol)]
+    for key, printed in evidence.paper.table_3.items():
+        model = model_name(config, key)
+        variation = compared.models.get(model) if compared else None
+        run = variation.run if variation else ""
+        bleu = _mean(bleus[bleus["model"] == model])
+        measured = variation.perplexity if variation else None
+        perplexity = (measured.mean, f"{measured.source}.mean") if measured else None
+        tolerance = TOLERANCE_PERPLEXITY * printed.perplexity.value
+        for name, cell, ours, allowed in (
+            ("BLEU", printed.bleu, bleu, TOLERANCE_BLEU),
+            ("perplexity", printed.perplexity, perplexity, tolerance),
+        ):
+            value, source = ours or (None, "")
+            shown = "" if value is None else f"{value:.2f}"
+            yield compare_with_paper(
+                evidence,
+                f"{_words(key, printed)}: {name}",
+                cell,
+                value,
+                Cell(shown, sources=(source,) if source else (), run=run),
+                run=run,
+                split=paths.DEV,
+                recipe=recipe_of(key),
+                tolerance=allowed,
+            )
+
+
+def _mean(scores: pd.DataFrame) -> tuple[float, str] | None:
+    """Of one score over a model's seeds; and where it is written, if it is that of one run."""
+    if scores.empty:
+        return None
+    source = f"{scores['source'].iloc[0]}.value" if len(scores) == 1 else ""
+    return float(over_seeds(scores)["mean"].iloc[0]), source
+
+
+def _words(key: str, printed: VariationRow) -> str:
+    if key in ("base", "big"):
+        return key
+    cells = ", ".join(f"{column} {cell.text}" for column, cell in printed.columns.items())
+    return f"({printed.group}) {cells}"
+
+
+def _table(evidence: Evidence) -> Table:
+    paper, config = evidence.paper, evidence.config
+    own = _own_models(paper, config, evidence.variations)
+    rows: list[RowValues] = []
+    for key, printed in paper.table_3.items():
+        rows.append(_paper_row(key, printed, evidence.models))
+        if (name := model_name(config, key)) in config.models:
+            rows.append(_our_row(name, evidence))
+    rows += [_our_row(name, evidence) for name in own]
+    return table(
+        "Table 3, with ours beneath",
+        text("Row")
+        + numbers(*SIZES, form="")
+        + numbers("steps")
+        + text("positions")
+        + numbers("PPL", "BLEU", "params ×10⁶", "×10⁶ at the paper's size")
+        + text("PPL vs base", "BLEU vs base"),
+        rows,
+        (
+            PROTOCOL,
+            MOVES,
+            *interim_looks_note(config),
+            CLAIMS,
+            PARAMETERS,
+            *([NEIGHBOURHOOD] if any(config.models[name].neighbourhood for name in own) else []),
+            paper.notes["table_3"]["B.d_v"],
+            f"Published figures: {paper.source}.",
+        ),
+        key="table-3",
+    )
+
+
+def _paper_row(key: str, printed: VariationRow, profile: ModelsProfile | None) -> RowValues:
+    group = f"({printed.group})" if len(printed.group) == 1 else printed.group
+    columns = (printed.columns.get(column) for column in COLUMNS)
+    millions = printed.parameters_millions
+    return row(
+        group,
+        *(cell.text if cell else "" for cell in columns),
+        printed.perplexity.text,
+        printed.bleu.text,
+        millions.text if millions else "",
+        _millions(profile.paper.get(key) if profile else None),
+        "",
+        "",
+        tone="paper",
+    )
+
+
+def _our_row(name: str, evidence: Evidence) -> RowValues:
+    model, compared = evidence.config.models[name], evidence.variations
+    near = model.neighbourhood
+    about = [Cell(f"ours ({name})", detail=f"r = {near}" if near else "")]
+    columns = [getattr(model, column) for column in COLUMNS]
+    variation = compared.models.get(name) if compared else None
+    if compared is None or variation is None:
+        return row(*about, *columns, Cell("not run", span=len(MEASURES)), *[""] * 4)
+    measures = (variation.perplexity, variation.bleu)
+    moves = [NOTHING for _ in measures]
+    if name != compared.base:
+        moves = [
+            _moves(measure, form, variation.run, compared.why_not_tested)
+            for measure, form in zip(measures, ("×{:.2f}", "{:+.2f}"), strict=True)
+        ]
+    return row(
+        *about,
+        *columns,
+        *(_over_seeds(measure, variation.run) for measure in measures),
+        _millions(_cost(evidence, name)),
+        "",
+        *moves,
+        tone="ours",
+    )
+
+
+def _cost(evidence: Evidence, model: str) -> ModelCost | None:
+    costs = evidence.models.models.get(model, {}) if evidence.models else {}
+    return costs.get(evidence.config.variations.task)
+
+
+def _moves(measure: Measure, form: str, run: str, why_none: str) -> Cell:
+    """What ours says of a row beside the base, and the effect; or why there is none."""
+    said = agreement(measure.claim, measure.outcome)
+    tone = "quiet" if measure.outcome == "undecided" else ""
+    effect = measure.effect
+    if effect is None:
+        return Cell(said, detail=why_none, tone=tone)
+    value, low, high = (
+        form.format(number).replace("-", MINUS)
+        for number in (effect.value, effect.low, effect.high)
+    )
+    sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
+    return Cell(said, detail=f"{value}, {low} to {high}", sources=sources, run=run, tone=tone)
+
+
+def _over_seeds(measure: Measure, run: str) -> Cell:
+    detail = f"± {measure.sd:.2f}" if measure.sd is not None else ""
+    sources = (f"{measure.source}.mean", *((f"{measure.source}.sd",) if detail else ()))
+    return Cell(f"{measure.mean:.2f}", detail=detail, sources=sources, run=run)
+
+
+def _millions(cost: ModelCost | None) -> Value:
+    if cost is None:
+        return None
+    parameters = f"{cost.parameters / 1e6:.2f}"
+    return Cell(parameters, sources=(f"{cost.source}.parameters",), run="profile_models")
+
+
+def _records(evidence: Evidence) -> pd.DataFrame:
+    """The paper's line of each row, ours after it, then our own rows."""
+    paper, ours = evidence.paper, _our_records(evidence)
+    records: list[dict[str, Any]] = []
+    for key, printed in paper.table_3.items():
+        about = {"row": key, "group": printed.group}
+        millions = printed.parameters_millions
+        records.append(
+            {
+                **about,
+                "origin": "paper",
+                "split": "dev",
+                "test_set": "+".join(paper.table_3_test_set.corpora),
+                "pairs": paper.table_3_test_set.pairs,
+                "perplexity": printed.perplexity.text,
+                "bleu": printed.bleu.text,
+                "parameters": f"{millions.value * 1e6:.0f}" if millions else None,
+            }
+        )
+        if found := ours.pop(model_name(evidence.config, key), None):
+            records.append(about | found)
+    records += [{"group": OURS_ALONE, **found} for found in ours.values()]
+    return pd.DataFrame(records, columns=list(FIELDS))
+
+
+def _our_records(evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """By model, the fields of its line that are not about the paper's row."""
+    compared = evidence.variations
+    if compared is None:
+        return {}
+    records: dict[str, dict[str, Any]] = {}
+    for model, variation in compared.models.items():
+        seeds, cost = variation.seeds.values(), _cost(evidence, model)
+        records[model] = {
+            "origin": "ours",
+            "model": model,
+            "runs": " ".join(seed.run for seed in seeds),
+            "split": compared.split,
+            "test_set": "+".join(compared.test_set.corpora),
+            "pairs": compared.test_set.pairs,
+            "sentences_p": " ".join(
+                f"{seed.sentences.p_value}" for seed in seeds if seed.sentences
+            ),
+            "parameters": f"{cost.parameters}" if cost else None,
+        }
+    effects = {"perplexity": "ratio", "bleu": "difference"}
+    for line in comparisons_frame(compared).to_dict("records"):
+        name, claim = line["measure"], None if pd.isna(line["claim"]) else line["claim"]
+        is_base = line["model"] == compared.base
+        records[line["model"]] |= {
+            name: line["mean"],
+            f"{name}_sd": line["sd"],
+            f"{name}_{effects[name]}": line["effect"],
+            f"{name}_low": line["low"],
+            f"{name}_high": line["high"],
+            f"{name}_p": line["p_corrected"],
+            f"{name}_moves": None if is_base else agreement(claim, line["outcome"]),
+        }
+    return records

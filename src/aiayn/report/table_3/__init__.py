@@ -1,1 +1,0 @@
-"""Table 3: variations of the architecture."""

@@ -1,0 +1,60 @@
+"""The scales of conf/scale: each has what its runs use, and those of WMT14 share their trainings."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from dvc.utils.hydra import compose_and_dump
+
+from aiayn import config
+from aiayn.config import Config
+
+CONF = Path(__file__).parents[2] / "conf"
+SCALES = sorted(path.stem for path in (CONF / "scale").glob("*.yaml"))
+
+
+@cache
+def composed(scale: str) -> Config:
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "params.yaml")
+        compose_and_dump(str(file), str(CONF), None, "config", "", [f"scale={scale}"])
+        return config.load(file)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_scale_has_only_what_its_runs_use(scale: str) -> None:
+    params = composed(scale)
+    assert params.scale == scale
+    assert {*params.tasks} == {run.task for run in params.runs.values()}
+    assert {*params.models} == {run.model for run in params.runs.values()}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_licence_is_needed_by_the_scales_of_table_4_alone(scale: str) -> None:
+    params = composed(scale)
+    used = {name for task in params.tasks.values() for name in task.text.corpora}
+    treebanks = (params.catalogue.corpora[name].treebank for name in used)
+    folders = {treebank.folder for treebank in treebanks if treebank and treebank.folder}
+    assert folders == {
+        "wsj": {"AIAYN_TREEBANK"},
+        "wsj_semi": {"AIAYN_TREEBANK", "AIAYN_PARSED_TEXT"},
+    }.get(scale, set())
+
+
+@pytest.mark.parametrize("scale", ["wmt14", "wmt14_table3"])
+def test_trainings_of_the_same_name_are_the_same(scale: str) -> None:
+    """So that DVC's cache has them for each scale that comes later."""
+    ours = composed(scale)
+    for other in map(composed, ("wmt14_base", "wmt14")):
+        assert (ours.catalogue, ours.training, ours.machine) == (
+            other.catalogue, other.training, other.machine,
+        )  # fmt: skip
+        for run in ours.runs.keys() & other.runs.keys():
+            assert ours.run(run) == other.run(run)
+            assert (ours.task_of(run), ours.model_of(run)) == (
+                other.task_of(run), other.model_of(run),
+            )  # fmt: skip
+            assert ours.splits_of(run) == other.splits_of(run)

@@ -1,0 +1,229 @@
+"""Table 3 over hand-made results: rows, moves, records, and where each number stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+from tests.report.table_3.conftest import ONE_SEED, Make, measured
+
+from aiayn.report import departures
+from aiayn.report.evidence import Evidence
+from aiayn.report.section import Section
+from aiayn.report.table_3 import NEIGHBOURHOOD, section
+from aiayn.report.tables import EMPTY, Cell, Row
+from aiayn.report.verdict import Verdict
+from aiayn.results.comparison import Measure, Seed, Variation
+from aiayn.results.scores import Score, SplitScores, TestSet
+from aiayn.results.text import Part
+
+
+def over_seeds(name: str, mean: float, sd: float) -> Variation:
+    return Variation(
+        perplexity=Measure(mean=3.25, sd=0.125),
+        bleu=Measure(mean=mean, sd=sd),
+        seeds={
+            str(n): Seed(run=f"en-de.{name}{ending}", perplexity=3.0, bleu=mean)
+            for n, ending in ((1, ""), (2, "-s2"))
+        },
+    )
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures take most of a section's time."""
+    monkeypatch.setattr("aiayn.report.table_3.figures", lambda *_: ())
+
+
+def rows(made: Section) -> dict[str, Row]:
+    """Rows by their first cell; of the paper's, which repeat it, the first."""
+    found: dict[str, Row] = {}
+    for row in made.tables[0].rows:
+        found.setdefault(row.cells[0].text, row)
+    return found
+
+
+def moves(made: Section) -> dict[str, str]:
+    return {
+        name.removeprefix("ours (").removesuffix(")"): row.cells[-1].text
+        for name, row in rows(made).items()
+        if name.startswith("ours")
+    }
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> None:
+    made = section(one_seed)
+    (table,) = made.tables
+    assert sum(row.tone == "paper" for row in table.rows) == len(one_seed.paper.table_3) == 20
+    names = [row.cells[0].text for row in table.rows]
+    assert names[:4] == ["base", "ours (small)", "(A)", "ours (A_h1)"]
+    # rows of our own come last
+    assert names[-2:] == ["ours (big)", "ours (A_h2)"]
+    by_heading = dict(zip(table.headings, rows(made)["ours (A_h1)"].cells, strict=True))
+    expected = {"h": "1", "d_k": "64", "P_drop": "0.03", "steps": "350", "PPL": "2.04"}
+    assert {heading: by_heading[heading].text for heading in expected} == expected
+    assert by_heading["BLEU"] == Cell(
+        "28.00", sources=("table_3.json:models.A_h1.bleu.mean",), run="en-de.A_h1"
+    )
+    printed = dict(zip(table.headings, rows(made)["base"].cells, strict=True))
+    assert (printed["PPL"].text, printed["BLEU"].text) == ("4.92", "25.8")
+    assert (printed["params ×10⁶"].text, printed["×10⁶ at the paper's size"].text) == (
+        "65",
+        "63.00",
+    )
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_more_than_one_look_is_told(one_seed: Evidence) -> None:
+    for looks, told in ((None, 0), (3, 1)):
+        variations = one_seed.config.variations.replace(looks=looks)
+        config = one_seed.config.replace(variations=variations)
+        notes = section(replace(one_seed, config=config)).tables[0].notes
+        assert sum("corrected for 3 interim looks" in note for _, note in notes) == told
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_row_within_a_neighbourhood_says_so(one_seed: Evidence) -> None:
+    config = one_seed.config
+    near = config.models["A_h2"].replace(neighbourhood=4)
+    models = {**config.models, "A_h2": near}
+    made = section(replace(one_seed, config=config.replace(models=models)))
+    assert rows(made)["ours (A_h2)"].cells[0].detail == "r = 4"
+    assert NEIGHBOURHOOD in [note for _, note in made.tables[0].notes]
+    plain = section(one_seed)
+    assert rows(plain)["ours (A_h2)"].cells[0].detail == ""
+    assert NEIGHBOURHOOD not in [note for _, note in plain.tables[0].notes]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_row_says_what_the_comparison_says(one_seed: Evidence) -> None:
+    assert moves(section(one_seed)) == {
+        "small": EMPTY,
+        "A_h1": "as in the paper",
+        "A_h16": "higher",  # the paper's is no direction
+        "B_dk16": "against the paper",
+        "C_N2": "undecided",
+        "D_drop00": "undecided",
+        "D_smooth00": "",
+        "big": "",
+        "A_h2": "higher",
+    }
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
+    perplexity, bleu = rows(section(one_seed))["ours (B_dk16)"].cells[-2:]
+    assert (bleu.detail, bleu.tone) == ("+1.50, −1.00 to +4.00", "")
+    place = "table_3.json:models.B_dk16.bleu.effect"
+    assert bleu.sources == (f"{place}.value", f"{place}.low", f"{place}.high")
+    assert (perplexity.text, perplexity.detail) == ("undecided", "×0.98, ×0.89 to ×1.08")
+    assert perplexity.tone == "quiet"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_where_nothing_can_be_said_the_cell_says_why(make: Make) -> None:
+    """One seed of the base: no spread, no effect, no direction."""
+    row = measured("C_N2", 2.0)
+    alone = row.replace(bleu=Measure(mean=2.0, claim="lower"))
+    made = section(make({"small": measured("small", 30.0), "C_N2": alone}))
+    cell = rows(made)["ours (C_N2)"].cells[-1]
+    assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed of the base", ())
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_several_seeds_are_a_mean_with_its_spread(make: Make) -> None:
+    seeds = {"small": over_seeds("small", 30.0, 0.5), "A_h1": over_seeds("A_h1", 28.5, 0.7071)}
+    made = section(make(seeds))
+    cell = rows(made)["ours (A_h1)"].cells[12]
+    assert (cell.text, cell.detail) == ("28.50", "± 0.71")
+    assert cell.sources == (
+        "table_3.json:models.A_h1.bleu.mean",
+        "table_3.json:models.A_h1.bleu.sd",
+    )
+    records = pd.DataFrame(made.records)
+    ours = records[records["origin"] == "ours"].set_index("model")
+    assert ours.loc["A_h1", ["runs", "bleu_sd"]].tolist() == ["en-de.A_h1 en-de.A_h1-s2", 0.7071]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_every_number_of_ours_stands_where_it_says(one_seed: Evidence) -> None:
+    files = {path.name: json.loads(path.read_text()) for path in one_seed.root.glob("*/*.json")}
+    count = 0
+    for row in section(one_seed).tables[0].rows:
+        for cell in row.cells:
+            if not cell.sources:
+                continue
+            numbers = re.findall(r"[−-]?\d+\.\d+", f"{cell.text} {cell.detail}")
+            for number, source in zip(numbers, cell.sources, strict=True):
+                name, _, keys = source.partition(":")
+                value: Any = files[name]
+                for key in keys.split("."):
+                    value = value[key]
+                assert float(number.replace("−", "-")) == pytest.approx(
+                    value / 1e6 if keys.endswith("parameters") else value, abs=0.00501
+                )
+                count += 1
+    # perplexity, BLEU and parameters of ours, two effects of three numbers of all but the base;
+    # parameters of the paper's rows that were counted
+    assert count == 3 * len(ONE_SEED) + 6 * (len(ONE_SEED) - 1) + 3
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_records_are_the_tables_lines(one_seed: Evidence) -> None:
+    records = pd.DataFrame(section(one_seed).records)
+    assert (records["origin"] == "paper").sum() == 20
+    ours = records[records["origin"] == "ours"].set_index("model")
+    assert [*ours.index] == ["small", "A_h1", "A_h16", "B_dk16", "C_N2", "D_drop00", "A_h2"]
+    assert ours.loc["A_h2", "group"] == "own"
+    expected = {
+        "row": "A_h1", "bleu": 28.0, "bleu_difference": -2.0, "bleu_low": -4.5,
+        "bleu_high": 0.5, "bleu_p": 0.02, "bleu_moves": "as in the paper",
+        "perplexity_moves": "undecided", "sentences_p": "0.25",
+    }  # fmt: skip
+    assert ours.loc["A_h1", [*expected]].to_dict() == expected
+    assert ours.loc["small", ["bleu_difference", "bleu_moves"]].isna().all()
+
+
+def test_nothing_has_run(make: Make) -> None:
+    made = section(make(None))
+    assert {row.tone for row in made.tables[0].rows} == {"paper", ""}
+    assert rows(made)["ours (C_N2)"].cells[11] == Cell("not run", span=2)
+    assert set(pd.DataFrame(made.records)["origin"]) == {"paper"}
+    assert made.figures == ()
+    assert {entry.verdict for entry in made.entries} == {Verdict.NOT_RUN}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_no_verdict_on_another_text(one_seed: Evidence) -> None:
+    entries = section(one_seed).entries
+    assert len(entries) == 2 * 20  # BLEU and perplexity
+    assert {(entry.verdict, entry.ours) for entry in entries} == {(Verdict.NOT_RUN, None)}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_bleu_is_judged_by_the_mean_of_the_seeds(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As perplexity is; from their recipes, were they the paper's."""
+    evidence = make({"small": over_seeds("small", 30.0, 0.5)})
+    whole = TestSet(corpora={"toy-train": Part(pairs=40)}, pairs=40, sha256={})
+    bleu = {"en-de.small": 25.8, "en-de.small-s2": 22.0}
+    scores = {
+        run: {
+            "dev": SplitScores.of(
+                test_set=whole, scores={"compound_split_bleu": Score(value=value, signature="")}
+            )
+        }
+        for run, value in bleu.items()
+    }
+
+    monkeypatch.setattr(departures, "set_departures", lambda *_: ())
+    monkeypatch.setattr(departures, "recipe_departures", lambda *_: ())
+    entries = section(replace(evidence, scores={**evidence.scores, **scores})).entries
+    (base,) = (entry for entry in entries if entry.what == "base: BLEU")
+    assert (base.verdict, base.ours) == (Verdict.DIFFERS, Cell("23.90", run="en-de.small"))

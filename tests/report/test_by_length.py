@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu import corpus_bleu
+
+from aiayn.report.by_length import BUCKETS, bleu_by_length, buckets_of
+from aiayn.report.examples import TranslatedSet
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=200))
+def test_buckets_part_the_set_by_length(lengths: list[int]) -> None:
+    buckets = list(buckets_of(lengths))
+    assert 1 <= len(buckets) <= BUCKETS
+    assert sorted(line for bucket in buckets for line in bucket) == [*range(len(lengths))]
+    for shorter, longer in pairwise(buckets):
+        assert max(lengths[line] for line in shorter) < min(lengths[line] for line in longer)
+
+
+@pytest.mark.parametrize(
+    ("form", "how"),
+    [("raw", {}), ("lowercased_tokens", {"tokenize": "none", "smooth_method": "none"})],
+)
+def test_each_point_is_the_bleu_of_its_sentences(form: str, how: dict[str, str]) -> None:
+    """13a parts the full stop from its word; text of words has it parted where it should be."""
+    short, long = ["a b c d e."] * 6, ["a b c d e f g h i."] * 6
+    said = [*short, *["a b c d x f g h i ."] * 6]
+    test_set = TranslatedSet(
+        "en-de", "en", "de", "toy", form, [*short, *long], [*short, *long], {"r": said}
+    )
+    figure = bleu_by_length(test_set, ["r"])
+    wrong = corpus_bleu(said[6:], [long], **how).score
+    assert figure.data[["shortest", "pairs", "bleu"]].values.tolist() == [
+        [5, 6, "100.00"],
+        [9, 6, f"{wrong:.2f}"],
+    ]

@@ -1,0 +1,41 @@
+"""Which part of the page accounts for a cell."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from aiayn.report.provenance import anchor, measurements
+from aiayn.report.section import Entry, Section
+from aiayn.report.tables import Cell, row, table, text
+from aiayn.report.verdict import Verdict
+
+RUNS = ("en-de.base",)
+SCORED = Cell("27.30", sources=("en-de.base.json:test.bleu.value",), run="en-de.base")
+COUNTED = Cell("2.00", sources=("layers.json:term.n.value",), run="profile_layers")
+FOUND = Cell("63.1", sources=("models.json:base.parameters",))
+
+
+def section() -> Section:
+    shown = table("t", text("a", "b", "c"), [row("plain", SCORED, COUNTED)])
+    entry = Entry(what="w", paper="65", ours=FOUND, verdict=Verdict.DIFFERS)
+    unjudged = Entry(what="w", paper="65", ours=None, verdict=Verdict.NOT_RUN)
+    return Section(
+        key="k", title="T", subtitle="s", lead="l", tables=(shown,),
+        entries=(entry, unjudged),
+    )  # fmt: skip
+
+
+def test_a_cell_leads_to_its_run_or_else_to_its_file() -> None:
+    assert anchor(SCORED, RUNS) == "run-en-de.base"
+    assert anchor(COUNTED, RUNS) == "file-layers.json"
+    assert anchor(FOUND, RUNS) == "file-models.json"
+
+
+def test_measured_files_are_accounted_for_with_their_stage(tmp_path: Path) -> None:
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles/layers.json").write_bytes(b"{}")
+    layers, models = measurements(tmp_path, [section()], RUNS)
+    assert (layers.file, layers.stage) == ("layers.json", "profile_layers")
+    assert layers.sha256 == hashlib.sha256(b"{}").hexdigest()
+    assert (models.file, models.sha256) == ("models.json", "not there")
