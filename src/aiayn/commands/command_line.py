@@ -149,9 +149,11 @@ def repro(args: Namespace) -> None:
 def verify(args: Namespace) -> None:
     """Compare the results here with a published reproduction.
 
-    Compares every published figure with the one here (the same, inside or outside the published
-    interval) and lists what differs in code, data, parameters, versions and machine. Exit status 0:
-    nothing is outside, missing or damaged; 1: something is; 2: there is nothing to compare.
+    Compares every published figure with the one here (the same, inside or outside the interval to
+    expect), hashes every file of both sides that dvc.lock has, computes scores again, and lists
+    what differs in code, data, parameters, versions and machine. Writes nothing. Exit status 0:
+    nothing is outside, missing, damaged or contradictory; 1: something is; 2: there is nothing to
+    compare.
     """
     from aiayn.commands.verification import verification
     from aiayn.commands.verification.figures import NoReproductionError

@@ -9,7 +9,7 @@ import pandas as pd
 
 from aiayn.config import Config, Model
 from aiayn.paper import Paper, Recipe, recipe_of
-from aiayn.paper.known_costs import SEED, known_costs
+from aiayn.paper.known_costs import PROTOCOL, SEED, known_costs
 from aiayn.report.departures import departures, set_departures
 from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.section import Section
@@ -80,7 +80,7 @@ def _table(lines: Iterable[Line], config: Config) -> Table:
             )
             for (said, known, measured), runs in runs_of_departure.items()
         ),
-        (MEASURED, RECIPES),
+        (MEASURED, RECIPES, PROTOCOL),
         key="why-not",
     )
 
