@@ -175,8 +175,8 @@ def test_a_sampled_dev_set_leaves_out_what_is_tested(corner: Any) -> None:
     english = [b"sentence %d" % number for number in range(40)]
     corner.add("one", b"\n".join(english), b"\n".join(s.replace(b"s", b"S") for s in english))
     one = corner.catalogue.corpora["one"]
-    everything = {"by": "en", "fold": 0, "of": 2, "seed": 1}
-    corpora = {**corner.catalogue.corpora, "dev": one.replace(sample=Sample(**everything))}
+    half = Sample(by="en", fold=0, of=2, seed=1)
+    corpora = {**corner.catalogue.corpora, "dev": one.replace(sample=half)}
     corner.catalogue = corner.catalogue.replace(corpora=corpora)
     text = corner.task("one", held_out=True)
     drawn = put_together(corner, text)["splits"]["dev"]["pairs"]
