@@ -88,6 +88,37 @@ def test_a_target_runs_what_it_needs_and_comes_from_the_cache_the_next_time(toy:
     assert (toy / "b.score").read_text() == "5\n"
 
 
+TWICE = """import io, sys
+from aiayn.commands.repro.parallel import _changed_once_free, run
+from aiayn.commands.repro.dvc_commands import read_graph
+from aiayn.commands.repro.schedule import Schedule, outdated
+changed, graph = _changed_once_free(), read_graph()
+schedule = Schedule(graph, {*graph}, outdated(graph, changed), 2)
+run(schedule)
+sys.exit(str(schedule.failed) if schedule.failed or schedule.blocked else 0)
+"""
+
+
+@pytest.mark.parametrize("delay", [0, 4])
+def test_two_starts_in_one_folder_both_end_well_and_run_nothing_twice(
+    toy: Path, delay: float
+) -> None:
+    definition = (toy / "dvc.yaml").read_text()
+    (toy / "dvc.yaml").write_text(definition.replace('"echo ${item}', '"sleep 2; echo ${item}'))
+    starts = []
+    for seconds in (0, delay):
+        time.sleep(seconds)
+        starts.append(
+            subprocess.Popen([sys.executable, "-c", TWICE], stderr=subprocess.PIPE, text=True)
+        )
+    messages = [start.communicate()[1] for start in starts]
+    assert [start.returncode for start in starts] == [0, 0], messages
+    assert sorted((toy / "order").read_text().split()) == ["a", "b", "c"], messages
+    assert "waiting" in "".join(messages)
+    assert "If there are no processes" not in "".join(messages)
+    assert changed_stages() == frozenset()
+
+
 SAVES = """import pathlib, signal, sys, time
 signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path("saved").touch(), sys.exit("stopped")))
 pathlib.Path("started").touch()

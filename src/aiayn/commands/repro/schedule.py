@@ -100,6 +100,11 @@ class Schedule:
                     return group
         return None
 
+    def put_back(self, group: Sequence[str]) -> None:
+        """Let a group that was started start again, without its stages that are done."""
+        if rest := [name for name in group if name not in self.done]:
+            self._waiting.insert(0, rest)
+
     @property
     def blocked(self) -> list[str]:
         """The stages that were not started."""
