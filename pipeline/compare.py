@@ -1,5 +1,6 @@
-"""Put table 3's rows beside the model they vary. Reads history, outputs and the dev set of
-variations.task; writes comparisons/table_3.json. Formats: comparison 2."""
+"""Compare table 3's rows with the model they vary. Reads history, outputs and the text of
+variations.task; writes comparisons: table_3.json, and the counts of sentences that it follows from.
+Formats: comparison 3."""
 
 from __future__ import annotations
 
@@ -7,15 +8,18 @@ import argparse
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.evaluation.variations import compare_variations
-from aiayn.results import comparison, paths
+from aiayn.evaluation.variations import compare_variations, count_sentences
+from aiayn.results import comparison, paths, sentence_counts
 
 
 @one_line_errors
 def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     params = config.load()
-    comparison.write(paths.TABLE_3, compare_variations(params.variations, params.runs))
+    counts = count_sentences(params.variations, params.runs)
+    sentence_counts.write(paths.SENTENCE_COUNTS, counts)
+    compared = compare_variations(params.variations, params.runs, counts)
+    comparison.write(paths.TABLE_3, compared)
 
 
 if __name__ == "__main__":
