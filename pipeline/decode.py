@@ -1,7 +1,7 @@
 """Translate by beam search, or label: dev with the last checkpoint (section 6.2) and, if the run is
 tested, the test sets with the averaged ones (section 6.1); translations of dev with these too, and
 greedily. Reads models/RUN, data/bpe/TASK and data/text/TASK; writes outputs/RUN/SPLIT.hypotheses,
-of labels attention.json too, and circumstances/RUN.decode.json. Formats: predictions 1,
+of labels attention.json too, and run_metadata/RUN.decode.json. Formats: predictions 1,
 illustrations 1, text 1."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Train a run. Reads data/tokens/TASK; writes models/RUN/checkpoints, history/RUN.csv and
-circumstances/RUN.train.json. If killed, resumes from scratch/. Formats: checkpoints 1,
+run_metadata/RUN.train.json. If killed, resumes from scratch/. Formats: checkpoints 1,
 history 1."""
 
 from __future__ import annotations

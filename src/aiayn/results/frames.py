@@ -29,7 +29,7 @@ from aiayn.results import comparison, history, paths, profiles, scores
 from aiayn.results.comparison import Comparison, Effect
 from aiayn.results.history import History
 from aiayn.results.json_files import if_there
-from aiayn.results.metadata import TrainingMetadata, read_train
+from aiayn.results.metadata import TrainingMetadata, training_of
 from aiayn.results.profiles import Fitted, LayersProfile, ModelCost, ModelsProfile
 from aiayn.results.scores import SplitScores
 from aiayn.results.seeds import spread
@@ -169,10 +169,7 @@ class Results:
     @cached_property
     def runs(self) -> pd.DataFrame:
         """Every run of params.yaml, trained or not."""
-        trained = {
-            run: if_there(read_train, self.root / paths.training_metadata(run))
-            for run in self.config.runs
-        }
+        trained = {run: training_of(self.root, run) for run in self.config.runs}
         return runs_frame(self.config, self._histories, trained)
 
     @cached_property

@@ -22,7 +22,7 @@ def prepare_folders(root: Path, trainer: Trainer) -> None:
         OSError: one cannot be deleted or created.
     """
     if trainer.processes.is_first:
-        delete_recorded(root)
+        delete_recorded(root, trainer.job.run)
         for folder in (paths.model(trainer.job.run), paths.HISTORIES, paths.METADATA):
             (root / folder).mkdir(parents=True, exist_ok=True)
     trainer.processes.wait_for_all()
@@ -31,16 +31,18 @@ def prepare_folders(root: Path, trainer: Trainer) -> None:
 def write_outputs(
     root: Path, scratch: Path, outcome: Outcome, run_metadata: TrainingMetadata
 ) -> None:
-    """Write models/RUN/checkpoints, history/RUN.csv and circumstances/RUN.train.json below `root`.
+    """Write models/RUN/checkpoints, history/RUN.csv and run_metadata/RUN.train.json below `root`.
 
     All of it stays in `scratch` too, until dvc.lock records it: for a training that had already
     ended, the same bytes are written again, its metadata included.
     """
     run = outcome.run
+    (root / paths.history(run)).unlink(missing_ok=True)
     if not finished(scratch).exists():
         metadata.write(finished(scratch), run_metadata)
     with replaced_folder(paths.checkpoints(root / paths.model(run))) as folder:
         for weights in paths.saved_checkpoints(scratch):
             shutil.copyfile(weights, folder / weights.name)
-    history.write(root / paths.history(run), outcome.curve)
     write_atomically(root / paths.training_metadata(run), finished(scratch).read_bytes())
+    # last: by it a training that begins meanwhile knows that all is written
+    history.write(root / paths.history(run), outcome.curve)

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import torch
 
+from aiayn.results.history import content
 from aiayn.results.machine_metadata import this_machine
-from aiayn.results.metadata import TrainingMetadata
+from aiayn.results.metadata import TrainingMetadata, md5
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
 
@@ -35,5 +36,6 @@ def training_metadata(trainer: Trainer, outcome: Outcome) -> TrainingMetadata:
         matmul=torch.get_float32_matmul_precision(),
         padding_share=round(trainer.plan.padding_share, 4),
         parameters=trainer.flat.values.numel(),
+        history_md5=md5(content(outcome.curve)),
         peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT,
     )
