@@ -62,7 +62,7 @@ def test_what_was_measured_here_stands_beside_it(
     wmt14["models"]["both"] = {**base, "N": 2, "P_drop": 0.2}
     for model in ("C_N2", "both"):
         wmt14["runs"][f"en-de.{model}"] = {"task": "en-de", "model": model, "seed": 1}
-    effect = Effect(value=-1.25, low=-2.0, high=-0.5, p_value=0.01, corrected=0.02)
+    effect = Effect(value=-1.25, low=-2.0, high=-0.5, p_value=0.01, corrected=0.02, count=5)
     comparison = Comparison(
         task="en-de", base="base", split="dev", signature="s", findings={},
         test_set=TestSet(corpora={}, pairs=1, sha256={}),

@@ -41,7 +41,7 @@ def judge_findings(
         modes: as of `over_seeds`; each run is compared with itself.
     """
     claims = statements(variations.measures)
-    run = {
+    run: dict[tuple[str, str], ContrastTest | Untested] = {
         (statement.measure, key): _test(statement, Design.of(variations, key), variations.base,
                                         samples, modes)
         for key, statement in claims.items()

@@ -1,8 +1,8 @@
 """How often a design's tests are right and wrong, by simulation.
 
-A measure of a model trained from a seed is simulated as effect + seed + noise: the seed's part is the
-same for all models, as they share batches and initial weights; the noise is a model's own. Every look
-is taken, and a statement that is significant at one of them counts as decided.
+A measure of a model trained from a seed is simulated as effect + seed + noise: the seed's part is
+the same for all models, as they share batches and initial weights; the noise is a model's own.
+Every look is taken, and a statement that is significant at one of them counts as decided.
 """
 
 from __future__ import annotations
@@ -79,19 +79,3 @@ class Simulation:
                 distance = (margin - value[:, test]) / error[:, test]
                 p_values[:, test] = stdtr(count - 1, -distance)
         return np.asarray(p_values)
-
-
-def seed_and_noise(measured: Floats) -> tuple[float, Floats]:
-    """Standard deviations over seeds: of what models share, and of each model's own part.
-
-    The shared part's variance is the mean covariance of two models; a model's own is the rest of its
-    variance, no less than a tenth of it.
-
-    Args:
-        measured: [models, seeds], every model trained from the same seeds.
-    """
-    covariances = np.cov(measured)
-    off_diagonal = covariances[~np.eye(len(covariances), dtype=bool)]
-    shared = max(0.0, float(off_diagonal.mean()))
-    variances = np.diag(covariances)
-    return shared**0.5, np.sqrt(np.maximum(variances - shared, 0.1 * variances))

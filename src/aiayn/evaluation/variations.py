@@ -104,7 +104,7 @@ def compare_variations(
         )
     manifests = {
         name: read_manifest(root / paths.manifest(paths.text(name)))
-        for name in dict.fromkeys(run.task for run in runs.values())
+        for name in dict.fromkeys((task, *(runs[output.run].task for output in counts)))
     }
     form = manifests[task].form
     splits = [output.split for output in _compared(variations, "")]
@@ -119,8 +119,8 @@ def compare_variations(
     for model, names in models.items():
         for seed, name in names.items() if model != base else ():
             partner = bases.get(seed, next(iter(bases.values())))
-            pair = (_joined(variations, run, counts) for run in (partner, name))
-            sentences = paired_bootstrap(*pair, form)
+            first, second = (_joined(variations, run, counts) for run in (partner, name))
+            sentences = paired_bootstrap(first, second, form)
             seeds[model][seed] = seeds[model][seed].replace(sentences=sentences)
     samples: dict[str, Samples] = {
         measure: {

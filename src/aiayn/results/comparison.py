@@ -107,7 +107,7 @@ class DecodingModes(StrictModel):
     greedy: float
 
 
-class Comparison(StrictModel, validate_by_name=True):
+class Comparison(StrictModel):
     """All variations by model, the one that they vary, `base`, among them; and what they say of
     the paper's statements (aiayn.paper.findings), by key.
 
@@ -123,7 +123,7 @@ class Comparison(StrictModel, validate_by_name=True):
     test_set: TestSet
     signature: str
     models: Mapping[str, Variation]
-    modes: Mapping[str, DecodingModes] = Field(alias="ways")
+    modes: Mapping[str, DecodingModes]
     findings: Mapping[str, Finding]
 
     @property

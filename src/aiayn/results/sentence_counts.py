@@ -56,8 +56,8 @@ def read(path: Path) -> dict[Output, Counts]:
     try:
         text = gzip.decompress(path.read_bytes()).decode()
         table = pd.read_csv(io.StringIO(text), dtype=dict.fromkeys(COLUMNS, "int64"))
-        groups = table.groupby(list(Output._fields), sort=False)
-        return {Output(*key): rows[list(COLUMNS)].to_numpy() for key, rows in groups}
+        groups = table.groupby([*Output._fields], sort=False)
+        return {Output(*map(str, key)): rows[list(COLUMNS)].to_numpy() for key, rows in groups}
     except FileNotFoundError as cause:
         raise _file_error(path, "there is no such file.") from cause
     except (OSError, EOFError, ValueError, KeyError) as cause:

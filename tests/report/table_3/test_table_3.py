@@ -80,11 +80,11 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
 
 @pytest.mark.usefixtures("undrawn")
 def test_more_than_one_look_is_told(one_seed: Evidence) -> None:
-    for looks, told in ((None, 0), (3, 1)):
-        variations = one_seed.config.variations.replace(looks=looks)
+    for looks, told in (((), 0), ((3, 5), 1)):
+        variations = one_seed.config.variations.replace(interim_looks=looks)
         config = one_seed.config.replace(variations=variations)
         notes = section(replace(one_seed, config=config)).tables[0].notes
-        assert sum("corrected for 3 interim looks" in note for _, note in notes) == told
+        assert sum("interim looks with 3, 5 seeds" in note for _, note in notes) == told
 
 
 @pytest.mark.usefixtures("undrawn")
