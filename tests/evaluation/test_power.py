@@ -25,7 +25,7 @@ def claims() -> npt.NDArray[np.float64]:
 
 WEIGHTS = claims()
 MODELS = WEIGHTS.shape[1]
-SPREADS = {
+SPREADS: dict[str, npt.NDArray[np.float64]] = {
     "equal": np.full(MODELS, 0.5),
     "unequal": np.random.default_rng(0).uniform(0.25, 1.0, MODELS),
 }

@@ -88,8 +88,8 @@ def _facts(entry: Mapping[str, Any]) -> Facts:
     facts: Facts = {}
     for params in (entry.get("params") or {}).values():
         facts |= {("parameter", key): value for key, value in _flat(params)}
-    # the way from the folder of a scale to the project's is no difference
-    facts["command", ""] = _SCRIPT.sub("pipeline/", entry.get("cmd") or "")
+    # neither the way from the folder of a scale to the project's nor quotes are a difference
+    facts["command", ""] = _SCRIPT.sub("pipeline/", entry.get("cmd") or "").replace("'", "")
     for dep in entry.get("deps") or ():
         if is_code(dep["path"]):
             facts["code", dep["path"]] = dep.get("md5")
