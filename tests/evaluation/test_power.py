@@ -27,7 +27,7 @@ WEIGHTS = claims()
 MODELS = WEIGHTS.shape[1]
 SPREADS: dict[str, npt.NDArray[np.float64]] = {
     "equal": np.full(MODELS, 0.5),
-    "unequal": np.random.default_rng(0).uniform(0.25, 1.0, MODELS),
+    "unequal": np.array(np.random.default_rng(0).uniform(0.25, 1.0, MODELS)),
 }
 
 
