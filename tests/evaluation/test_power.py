@@ -3,51 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from benchmarks.significance import LOOKS, under_the_null
 from scipy import stats
 
 from aiayn.evaluation.contrasts import ContrastTest, Design, between_models, decide
 from aiayn.evaluation.power import Simulation
-from aiayn.paper.findings import STATEMENTS
-
-LOOKS = (6, 10)
-
-
-def claims() -> npt.NDArray[np.float64]:
-    """[tests, models]: the statements' contrasts; perplexity's models are others than BLEU's."""
-    compared = [statement for statement in STATEMENTS.values() if statement.over == "models"]
-    keys = sorted({(s.measure, row) for s in compared for row in s.rows})
-    return np.array(
-        [[s.rows.get(row, 0.0) * (s.measure == m) for m, row in keys] for s in compared]
-    )
-
-
-WEIGHTS = claims()
-MODELS = WEIGHTS.shape[1]
-SPREADS: dict[str, npt.NDArray[np.float64]] = {
-    "equal": np.full(MODELS, 0.5),
-    "unequal": np.array(np.random.default_rng(0).uniform(0.25, 1.0, MODELS)),
-}
 
 
 @pytest.mark.parametrize("seed_noise", [0.0, 0.5])
-@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("spread", ["equal", "unequal"])
 def test_the_family_wise_error_is_held(spread: str, seed_noise: float) -> None:
     """Without any difference, one family in twenty has a false decision, over all looks."""
-    simulation = Simulation(
-        weights=WEIGHTS, effects=np.zeros(MODELS), noise=SPREADS[spread], looks=LOOKS,
-        seed_noise=seed_noise,
-    )  # fmt: skip
     generator = np.random.default_rng([len(spread), int(10 * seed_noise)])
-    error = simulation.decided(20_000, generator).any(axis=1).mean()
-    assert 0.04 <= error <= 0.055
+    false = under_the_null(spread, seed_noise).decided(20_000, generator)
+    assert 0.04 <= false.any(axis=1).mean() <= 0.055
 
 
 def test_a_difference_at_the_margin_is_called_equal_no_more_often() -> None:
     simulation = Simulation(
-        weights=np.eye(2), effects=np.full(2, 0.5), noise=np.full(2, 0.3), looks=LOOKS,
-        margins=[0.5, 0.5],
+        weights=np.eye(2), effects=np.full(2, 0.5), noise=np.full(2, 0.3),
+        looks=[LOOKS] * 2, margins=[0.5, 0.5],
     )  # fmt: skip
     error = simulation.decided(20_000, np.random.default_rng(1)).any(axis=1).mean()
     assert error <= 0.055
@@ -56,7 +32,7 @@ def test_a_difference_at_the_margin_is_called_equal_no_more_often() -> None:
 def test_one_test_at_one_look_has_the_power_of_students_t() -> None:
     simulation = Simulation(
         weights=np.array([[1.0, -1.0]]), effects=np.array([0.4, 0.0]), noise=np.array([0.3, 0.3]),
-        looks=(10,), seed_noise=5.0,
+        looks=[(10,)], margins=[None], seed_noise=5.0,
     )  # fmt: skip
     power = simulation.decided(20_000, np.random.default_rng(2)).mean()
     noncentrality = 0.4 / (0.3 * np.sqrt(2)) * np.sqrt(10)
@@ -69,7 +45,7 @@ def test_the_simulation_decides_as_the_comparison_does() -> None:
     """The same draws through `between_models` and `decide`."""
     simulation = Simulation(
         weights=np.eye(4), effects=np.array([0.0, 0.3, 0.6, 0.1]), noise=np.full(4, 0.3),
-        looks=(6,), margins=[None, None, None, 0.5],
+        looks=[(6,)] * 4, margins=[None, None, None, 0.5],
     )  # fmt: skip
     found = simulation.decided(50, np.random.default_rng(3))
     generator = np.random.default_rng(3)

@@ -10,7 +10,7 @@ from sacrebleu import BLEU
 from sacrebleu.significance import PairedTest, Result
 
 from aiayn.errors import ScoreError
-from aiayn.evaluation.sentences import corpus_bleu, count, paired_bootstrap, signature
+from aiayn.evaluation.sentences import corpus_bleu, count, paired_bootstrap, resample, signature
 from aiayn.evaluation.translation_metrics import seeded, text_bleu
 from aiayn.results.sentence_counts import Output, read, write
 from aiayn.results.text import RAW
@@ -41,7 +41,7 @@ def test_counts_give_sacrebleus_corpus_score(form: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_the_paired_bootstrap_is_sacrebleus(form: str) -> None:
     first, second = (count(lines, REFERENCES, form) for lines in (FIRST, SECOND))
-    found = paired_bootstrap(first, second, form)
+    found = paired_bootstrap(resample(first, form), resample(second, form))
     with seeded():
         _, results = PairedTest(
             [("first", FIRST), ("second", SECOND)], {"BLEU": text_bleu(form)}, [REFERENCES],
@@ -53,12 +53,13 @@ def test_the_paired_bootstrap_is_sacrebleus(form: str) -> None:
 
 
 def test_no_difference_and_one_sentence_are_not_significant() -> None:
-    same = count(FIRST, REFERENCES, RAW)
-    assert paired_bootstrap(same, same, RAW).p_value == 1
+    same = resample(count(FIRST, REFERENCES, RAW), RAW)
+    assert paired_bootstrap(same, same).p_value == 1
     one, other = (
-        count([line], ["ein Hund läuft im Park"], RAW) for line in ("ein Hund", "im Park")
+        resample(count([line], ["ein Hund läuft im Park"], RAW), RAW)
+        for line in ("ein Hund", "im Park")
     )
-    assert paired_bootstrap(one, other, RAW).p_value == 1
+    assert paired_bootstrap(one, other).p_value == 1
 
 
 def test_the_signature_is_that_of_the_score() -> None:

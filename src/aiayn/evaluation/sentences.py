@@ -8,6 +8,7 @@ information about the sentences, without the noise of the seed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,29 +46,36 @@ def corpus_bleu(counts: Counts, form: str) -> float:
     return _bleu(_sums(counts).sum(axis=0), text_bleu(form))
 
 
-def paired_bootstrap(base: Counts, other: Counts, form: str) -> Sentences:
+class Resampled(NamedTuple):
+    """A system's BLEU over all sentences, and over each of RESAMPLES choices of as many."""
+
+    bleu: float
+    resamples: npt.NDArray[np.float64]
+    sentences: int
+
+
+def resample(counts: Counts, form: str) -> Resampled:
+    """A system's BLEU by the bootstrap, with the same choices for all of as many sentences."""
+    metric, sums, sentences = text_bleu(form), _sums(counts), len(counts)
+    draws = np.random.default_rng(SEED).choice(sentences, size=(RESAMPLES, sentences))
+    weights = np.stack([np.bincount(draw, minlength=sentences) for draw in draws])
+    resamples = np.array([_bleu(row, metric) for row in weights @ sums])
+    return Resampled(_bleu(sums.sum(axis=0), metric), resamples, sentences)
+
+
+def paired_bootstrap(base: Resampled, other: Resampled) -> Sentences:
     """The difference in BLEU of two systems on the same sentences.
 
     Source: Koehn 2004, as sacreBLEU's --paired-bs has it, with its random numbers; but the p-value
     is 1 where there is no difference or one sentence alone, where sacreBLEU gives the least p.
     """
-    metric = text_bleu(form)
-    sentences = len(base)
-    draws = np.random.default_rng(SEED).choice(sentences, size=(RESAMPLES, sentences))
-    weights = np.stack([np.bincount(draw, minlength=sentences) for draw in draws])
-    sums = [_sums(counts) for counts in (base, other)]
-    ours, theirs = (
-        np.array([_bleu(resampled, metric) for resampled in weights @ counted]) for counted in sums
-    )
-    first, second = (_bleu(counted.sum(axis=0), metric) for counted in sums)
-    if sentences < 2 or not round(second - first, DECIMALS):
-        return Sentences(difference=round(second - first, DECIMALS), p_value=1.0)
-    distances = np.abs(theirs - ours)
-    extreme = np.count_nonzero(distances - distances.mean() > abs(second - first))
-    return Sentences(
-        difference=round(second - first, DECIMALS),
-        p_value=round((int(extreme) + 1) / (RESAMPLES + 1), 4),
-    )
+    difference = other.bleu - base.bleu
+    if base.sentences < 2 or not round(difference, DECIMALS):
+        return Sentences(difference=round(difference, DECIMALS), p_value=1.0)
+    distances = np.abs(other.resamples - base.resamples)
+    extreme = np.count_nonzero(distances - distances.mean() > abs(difference))
+    p_value = (int(extreme) + 1) / (RESAMPLES + 1)
+    return Sentences(difference=round(difference, DECIMALS), p_value=round(p_value, 4))
 
 
 def _sums(counts: Counts) -> npt.NDArray[np.int64]:

@@ -26,7 +26,7 @@ from aiayn.evaluation.contrasts import (
 )
 from aiayn.evaluation.findings import judge_findings, over_seeds
 from aiayn.evaluation.references import read_hypotheses, read_references
-from aiayn.evaluation.sentences import corpus_bleu, count, paired_bootstrap, signature
+from aiayn.evaluation.sentences import corpus_bleu, count, paired_bootstrap, resample, signature
 from aiayn.paper.table_3 import ROWS
 from aiayn.results import history, paths
 from aiayn.results.comparison import Comparison, DecodingModes, Direction, Measure, Seed, Variation
@@ -115,13 +115,17 @@ def compare_variations(
         }
         for model, names in models.items()
     }
-    bases = models[base]
+    bases = {
+        seed: resample(_joined(variations, name, counts), form)
+        for seed, name in models[base].items()
+    }
     for model, names in models.items():
         for seed, name in names.items() if model != base else ():
             partner = bases.get(seed, next(iter(bases.values())))
-            first, second = (_joined(variations, run, counts) for run in (partner, name))
-            sentences = paired_bootstrap(first, second, form)
-            seeds[model][seed] = seeds[model][seed].replace(sentences=sentences)
+            ours = resample(_joined(variations, name, counts), form)
+            seeds[model][seed] = seeds[model][seed].replace(
+                sentences=paired_bootstrap(partner, ours)
+            )
     samples: dict[str, Samples] = {
         measure: {
             model: {seed: getattr(entry, measure) for seed, entry in entries.items()}
