@@ -310,6 +310,22 @@ def test_missing_hypotheses(compare: Compare, project: Path) -> None:
     assert str(error.value).endswith("dvc repro -f decode@en-de.deep.")
 
 
+def test_a_seed_that_follows_later_is_left_out(compare: Compare, project: Path) -> None:
+    """A run that has not been decoded; one whose file is missing is an error, as above."""
+    shutil.rmtree(project / "outputs/en-de.wide2")
+    (project / paths.history("en-de.wide2")).unlink()
+    found = compare(RUNS | SECOND)
+    assert (list(found.models["wide"].seeds), list(found.models["base"].seeds)) == (
+        ["1"],
+        ["1", "2"],
+    )
+    assert found.models["wide"].bleu.why_not_tested == "one seed"
+    shutil.rmtree(project / "outputs/en-de.base")
+    shutil.rmtree(project / "outputs/en-de.base2")
+    with pytest.raises(ScoreError, match="no run learns en-de with it that has been decoded"):
+        compare(RUNS | SECOND)
+
+
 @pytest.mark.slow
 def test_the_stage_writes_the_same_bytes_again(compare: Compare, project: Path) -> None:
     compare(RUNS)

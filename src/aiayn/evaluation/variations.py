@@ -8,7 +8,7 @@ table are a family, and the paper's statements (`findings`) are another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,14 @@ from aiayn.evaluation.contrasts import (
 )
 from aiayn.evaluation.findings import judge_findings, over_seeds
 from aiayn.evaluation.references import read_hypotheses, read_references
-from aiayn.evaluation.sentences import corpus_bleu, count, paired_bootstrap, resample, signature
+from aiayn.evaluation.sentences import (
+    Resampled,
+    corpus_bleu,
+    count,
+    paired_bootstrap,
+    resample,
+    signature,
+)
 from aiayn.paper.table_3 import ROWS
 from aiayn.results import history, paths
 from aiayn.results.comparison import Comparison, DecodingModes, Direction, Measure, Seed, Variation
@@ -42,7 +49,8 @@ def count_sentences(
     variations: Variations, runs: Mapping[str, Run], root: Path = Path()
 ) -> dict[Output, Counts]:
     """BLEU's counts of every output that the comparison needs: those that the rows are compared by,
-    and dev in all decoding modes of the runs that have left them.
+    and dev in all decoding modes of the runs that have left them. A run without outputs, such as
+    one whose seed follows after an interim look, has none.
 
     Raises:
         DataError, ScoreError: references or hypotheses are missing or damaged.
@@ -53,7 +61,7 @@ def count_sentences(
         wanted = [Output(name, paths.DEV, mode) for mode in paths.DECODING_MODES]
         if not all(_hypotheses(outputs, output).exists() for output in wanted):
             wanted = []
-        if run.task == variations.task:
+        if run.task == variations.task and outputs.exists():
             wanted += [one for one in _compared(variations, name) if one not in wanted]
         for output in wanted:
             references = read_references(root / paths.text(run.task), output.split)
@@ -82,25 +90,16 @@ def compare_variations(
 ) -> Comparison:
     """Every model that learned `variations.task`, over its seeds, from counts and histories.
 
-    For the test over sentences, each run is paired with the base's run of the same seed, or with
-    its first run.
-
     Raises:
-        ScoreError: the base has no run, or counts are missing.
+        ScoreError: the base has no run with counts, or counts of a run are missing.
         DataError: a history or the manifest is.
     """
-    task, base, declared = variations.task, variations.base, variations.preregistration
-    groups = by_seed({name: run for name, run in runs.items() if run.task == task})
-    models = {model: names for (_, model), names in groups.items()}
-    if declared:
-        models = {
-            model: {seed: names[seed] for seed in declared.seeds if seed in names}
-            for model, names in models.items()
-        }
-    if not models.get(base):
+    task, base = variations.task, variations.base
+    models = _runs_by_seed(variations, runs, {output.run for output in counts})
+    if base not in models:
         raise ScoreError(
-            f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
-            f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
+            f"params.yaml: variations.base is {base}, but no run learns {task} with it that has "
+            f"been decoded. Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
     manifests = {
         name: read_manifest(root / paths.manifest(paths.text(name)))
@@ -108,34 +107,28 @@ def compare_variations(
     }
     form = manifests[task].form
     splits = [output.split for output in _compared(variations, "")]
+    compared = {
+        name: resample(_joined(variations, name, counts), form)
+        for names in models.values()
+        for name in names.values()
+    }
     seeds = {
         model: {
-            seed: _seed(name, _joined(variations, name, counts), form, root)
+            seed: _seed(name, compared, _partner(models[base], seed), root, is_base=model == base)
             for seed, name in names.items()
         }
         for model, names in models.items()
     }
-    bases = {
-        seed: resample(_joined(variations, name, counts), form)
-        for seed, name in models[base].items()
-    }
-    for model, names in models.items():
-        for seed, name in names.items() if model != base else ():
-            partner = bases.get(seed, next(iter(bases.values())))
-            ours = resample(_joined(variations, name, counts), form)
-            seeds[model][seed] = seeds[model][seed].replace(
-                sentences=paired_bootstrap(partner, ours)
-            )
     samples: dict[str, Samples] = {
         measure: {
             model: {seed: getattr(entry, measure) for seed, entry in entries.items()}
             for model, entries in seeds.items()
-            if entries
         }
         for measure in ("bleu", "perplexity")
     }
     measures = judge(samples, base, Design.of(variations))
     modes = _bleu_by_mode(runs, counts, manifests)
+    declared = variations.preregistration
     return Comparison(
         task=task,
         base=base,
@@ -150,11 +143,32 @@ def compare_variations(
                 seeds={str(seed): entry for seed, entry in entries.items()},
             )
             for model, entries in seeds.items()
-            if entries
         },
         modes=modes,
         findings=judge_findings(variations, samples, over_seeds(runs, modes)),
     )
+
+
+def _runs_by_seed(
+    variations: Variations, runs: Mapping[str, Run], counted: Set[str]
+) -> dict[str, dict[int, str]]:
+    """Of the task's models those with a run that counts; of a declared comparison, the declared
+    seeds in their order."""
+    of_task = {
+        name: run for name, run in runs.items() if run.task == variations.task and name in counted
+    }
+    models = {model: names for (_, model), names in by_seed(of_task).items()}
+    if declared := variations.preregistration:
+        models = {
+            model: {seed: names[seed] for seed in declared.seeds if seed in names}
+            for model, names in models.items()
+        }
+    return {model: names for model, names in models.items() if names}
+
+
+def _partner(bases: Mapping[int, str], seed: int) -> str:
+    """The base's run of the same seed, or its first: for the test over sentences."""
+    return bases.get(seed, next(iter(bases.values())))
 
 
 def _joined(variations: Variations, run: str, counts: Outputs) -> Counts:
@@ -169,13 +183,16 @@ def _joined(variations: Variations, run: str, counts: Outputs) -> Counts:
     return np.concatenate([counts[output] for output in wanted])
 
 
-def _seed(run: str, counts: Counts, form: str, root: Path) -> Seed:
+def _seed(
+    run: str, compared: Mapping[str, Resampled], partner: str, root: Path, *, is_base: bool
+) -> Seed:
     path = root / paths.history(run)
     perplexity = history.last_perplexity(history.read(path), path)
     return Seed(
         run=run,
         perplexity=round(perplexity, DECIMALS),
-        bleu=round(corpus_bleu(counts, form), DECIMALS),
+        bleu=round(compared[run].bleu, DECIMALS),
+        sentences=None if is_base else paired_bootstrap(compared[partner], compared[run]),
     )
 
 
