@@ -44,6 +44,13 @@ def test_every_statement_has_its_line(held: Any) -> None:
     assert rows[STATEMENTS["layers"].text] == ["–", "", "not run at this scale"]
 
 
+def test_a_seed_without_a_partner_is_said(held: Any) -> None:
+    finding = held.findings["one_head"]
+    alone = finding.replace(effect=finding.effect.replace(unpaired=(4, 5)))
+    (effect, *_) = made(held.replace(findings={"one_head": alone}))[STATEMENTS["one_head"].text]
+    assert effect == "−0.50 −4.00 to +3.00; without seeds that lack a partner: 4, 5"
+
+
 def test_what_does_not_hold_is_said_as_plainly(held: Any) -> None:
     for verdict in ("holds at this scale", "does not hold at this scale"):
         finding = held.findings["one_head"].replace(verdict=verdict)

@@ -98,8 +98,9 @@ def compare_variations(
     models = _runs_by_seed(variations, runs, {output.run for output in counts})
     if base not in models:
         raise ScoreError(
-            f"params.yaml: variations.base is {base}, but no run learns {task} with it that has "
-            f"been decoded. Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
+            f"params.yaml: variations.base is {base}, but no run learns {task} with it that "
+            "has been decoded. "
+            f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
     manifests = {
         name: read_manifest(root / paths.manifest(paths.text(name)))

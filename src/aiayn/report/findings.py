@@ -105,7 +105,8 @@ def _row(statement: Statement, finding: Finding, compared: Comparison | None) ->
             effect_text(statement, number) for number in (effect.value, effect.low, effect.high)
         )
         sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-        measured = Cell(value, detail=f"{low} to {high}", sources=sources, run=run)
+        details = filter(None, (f"{low} to {high}", effect.missing_partners))
+        measured = Cell(value, detail="; ".join(details), sources=sources, run=run)
         p_value = Cell(f"{effect.corrected:.4f}", sources=(f"{effect.source}.corrected",), run=run)
     elif finding.verdict == "undecided" and compared:
         measured = replace(NOTHING, detail=finding.why_not_tested or "")

@@ -246,7 +246,8 @@ def _moves(measure: Measure, form: str, run: str) -> Cell:
         for number in (effect.value, effect.low, effect.high)
     )
     sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-    return Cell(said, detail=f"{value}, {low} to {high}", sources=sources, run=run, tone=tone)
+    details = filter(None, (f"{value}, {low} to {high}", effect.missing_partners))
+    return Cell(said, detail="; ".join(details), sources=sources, run=run, tone=tone)
 
 
 def _over_seeds(measure: Measure, run: str) -> Cell:

@@ -41,6 +41,12 @@ class Effect(Sourced):
     count: int
     unpaired: Items[int] = Field(default=(), exclude_if=not_)
 
+    @property
+    def missing_partners(self) -> str:
+        """Which seeds were left out, in words; empty if none was."""
+        seeds = ", ".join(map(str, self.unpaired))
+        return f"without seeds that lack a partner: {seeds}" if seeds else ""
+
 
 class Measure(Sourced):
     """A measure over a model's seeds: the mean, and the standard deviation of several.
