@@ -84,6 +84,10 @@ def parser() -> ArgumentParser:
     command = add(findings)
     command.add_argument("folder", type=Path, help=f"like {paths.REPRODUCTIONS}/multi30k")
 
+    command = add(join)
+    command.add_argument("here", type=Path, help=f"a scale's folder, like {paths.SCALES}/tatoeba")
+    command.add_argument("other", type=Path, help="that scale's folder in another clone")
+
     command = add(publish)
     command.add_argument("name", nargs="?", help="default: only write the table again")
     command.add_argument(
@@ -186,6 +190,22 @@ def findings(args: Namespace) -> None:
 
     found = rederive(args.folder)
     _print(to_lines(found), found.status)
+
+
+def join(args: Namespace) -> None:
+    """Add the runs that were trained in another clone.
+
+    Copies what the other folder has and this one lacks, with its entries of dvc.lock: none of it
+    runs again. Every file of both is hashed first. Afterwards aiayn repro makes what reads all
+    runs, like the report.
+    """
+    from aiayn.commands.join import join as join_folders
+
+    done = join_folders(args.here, args.other)
+    print(
+        f"{args.here}: {len(done.copied)} stages were added from {args.other}; "
+        f"{len(done.in_both)} were in both."
+    )
 
 
 def publish(args: Namespace) -> None:
