@@ -8,7 +8,8 @@ import argparse
 
 from aiayn import config
 from aiayn.errors import one_line_errors
-from aiayn.evaluation.variations import compare_variations, count_sentences
+from aiayn.evaluation.sentences import count_sentences
+from aiayn.evaluation.variations import compare_variations
 from aiayn.results import comparison, paths, sentence_counts
 
 

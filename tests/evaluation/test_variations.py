@@ -21,7 +21,8 @@ from scipy import stats
 from aiayn import config
 from aiayn.errors import DataError, ScoreError
 from aiayn.evaluation.contrasts import Design
-from aiayn.evaluation.variations import compare_variations, count_sentences, judge
+from aiayn.evaluation.sentences import count_sentences
+from aiayn.evaluation.variations import compare_variations, judge
 from aiayn.results import paths, sentence_counts
 from aiayn.results.comparison import Comparison, read
 from aiayn.results.history import History, Line, write

@@ -7,17 +7,74 @@ information about the sentences, without the noise of the seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sacrebleu import BLEU
 
+from aiayn.config import Run, Variations
+from aiayn.errors import ScoreError
+from aiayn.evaluation.references import read_hypotheses, read_references
 from aiayn.evaluation.translation_metrics import RESAMPLES, SEED, text_bleu
+from aiayn.results import paths
 from aiayn.results.comparison import Sentences
 from aiayn.results.scores import DECIMALS
-from aiayn.results.sentence_counts import ORDERS, Counts
+from aiayn.results.sentence_counts import ORDERS, Counts, Output
+
+
+def count_sentences(
+    variations: Variations, runs: Mapping[str, Run], root: Path = Path()
+) -> dict[Output, Counts]:
+    """BLEU's counts of every output that the comparison needs: those that the rows are compared by,
+    and dev in all decoding modes of the runs that have left them. A run without outputs, such as
+    one whose seed follows after an interim look, has none.
+
+    Raises:
+        DataError, ScoreError: references or hypotheses are missing or damaged.
+    """
+    found: dict[Output, Counts] = {}
+    for name, run in runs.items():
+        outputs = root / paths.outputs(name)
+        wanted = [Output(name, paths.DEV, mode) for mode in paths.DECODING_MODES]
+        if not all(_hypotheses(outputs, output).exists() for output in wanted):
+            wanted = []
+        if run.task == variations.task and outputs.exists():
+            wanted += [one for one in compared_outputs(variations, name) if one not in wanted]
+        for output in wanted:
+            references = read_references(root / paths.text(run.task), output.split)
+            hypotheses = read_hypotheses(_hypotheses(outputs, output), references)
+            found[output] = count(hypotheses, references.sentences, references.form)
+    return found
+
+
+def compared_outputs(variations: Variations, run: str) -> list[Output]:
+    """The outputs of a run that table 3 is about: dev by the last checkpoint, as in section 6.2, or
+    what was declared."""
+    declared = variations.preregistration
+    if declared is None:
+        return [Output(run, paths.DEV, paths.LAST)]
+    return [Output(run, split, declared.weights) for split in declared.splits]
+
+
+def _hypotheses(folder: Path, output: Output) -> Path:
+    if output.split == paths.DEV:
+        return paths.dev_hypotheses(folder, output.mode)
+    return paths.hypotheses(folder, output.split)  # by averaged weights
+
+
+def joined(variations: Variations, run: str, counts: Mapping[Output, Counts]) -> Counts:
+    """Of all sentences that table 3 is about, as one set."""
+    wanted = compared_outputs(variations, run)
+    for output in wanted:
+        if output not in counts:
+            raise ScoreError(
+                f"{paths.SENTENCE_COUNTS}: {output.split} of {run} is missing. "
+                "Make it again: dvc repro -f compare."
+            )
+    return np.concatenate([counts[output] for output in wanted])
 
 
 def count(hypotheses: Sequence[str], references: Sequence[str], form: str) -> Counts:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 
-import numpy as np
-
 from aiayn.config import Run, Variations
 from aiayn.errors import ScoreError
 from aiayn.evaluation.contrasts import (
@@ -25,11 +23,11 @@ from aiayn.evaluation.contrasts import (
     decide,
 )
 from aiayn.evaluation.findings import judge_findings, over_seeds
-from aiayn.evaluation.references import read_hypotheses, read_references
 from aiayn.evaluation.sentences import (
     Resampled,
+    compared_outputs,
     corpus_bleu,
-    count,
+    joined,
     paired_bootstrap,
     resample,
     signature,
@@ -42,51 +40,12 @@ from aiayn.results.seeds import by_seed, spread
 from aiayn.results.sentence_counts import Counts, Output
 from aiayn.results.text import Manifest, read_manifest
 
-Outputs = Mapping[Output, Counts]
-
-
-def count_sentences(
-    variations: Variations, runs: Mapping[str, Run], root: Path = Path()
-) -> dict[Output, Counts]:
-    """BLEU's counts of every output that the comparison needs: those that the rows are compared by,
-    and dev in all decoding modes of the runs that have left them. A run without outputs, such as
-    one whose seed follows after an interim look, has none.
-
-    Raises:
-        DataError, ScoreError: references or hypotheses are missing or damaged.
-    """
-    found: dict[Output, Counts] = {}
-    for name, run in runs.items():
-        outputs = root / paths.outputs(name)
-        wanted = [Output(name, paths.DEV, mode) for mode in paths.DECODING_MODES]
-        if not all(_hypotheses(outputs, output).exists() for output in wanted):
-            wanted = []
-        if run.task == variations.task and outputs.exists():
-            wanted += [one for one in _compared(variations, name) if one not in wanted]
-        for output in wanted:
-            references = read_references(root / paths.text(run.task), output.split)
-            hypotheses = read_hypotheses(_hypotheses(outputs, output), references)
-            found[output] = count(hypotheses, references.sentences, references.form)
-    return found
-
-
-def _compared(variations: Variations, run: str) -> list[Output]:
-    """The outputs of a run that table 3 is about: dev by the last checkpoint, as in section 6.2, or
-    what was declared."""
-    declared = variations.preregistration
-    if declared is None:
-        return [Output(run, paths.DEV, paths.LAST)]
-    return [Output(run, split, declared.weights) for split in declared.splits]
-
-
-def _hypotheses(folder: Path, output: Output) -> Path:
-    if output.split == paths.DEV:
-        return paths.dev_hypotheses(folder, output.mode)
-    return paths.hypotheses(folder, output.split)  # by averaged weights
-
 
 def compare_variations(
-    variations: Variations, runs: Mapping[str, Run], counts: Outputs, root: Path = Path()
+    variations: Variations,
+    runs: Mapping[str, Run],
+    counts: Mapping[Output, Counts],
+    root: Path = Path(),
 ) -> Comparison:
     """Every model that learned `variations.task`, over its seeds, from counts and histories.
 
@@ -107,9 +66,9 @@ def compare_variations(
         for name in dict.fromkeys((task, *(runs[output.run].task for output in counts)))
     }
     form = manifests[task].form
-    splits = [output.split for output in _compared(variations, "")]
+    splits = [output.split for output in compared_outputs(variations, "")]
     compared = {
-        name: resample(_joined(variations, name, counts), form)
+        name: resample(joined(variations, name, counts), form)
         for names in models.values()
         for name in names.values()
     }
@@ -172,18 +131,6 @@ def _partner(bases: Mapping[int, str], seed: int) -> str:
     return bases.get(seed, next(iter(bases.values())))
 
 
-def _joined(variations: Variations, run: str, counts: Outputs) -> Counts:
-    """Of all sentences that table 3 is about."""
-    wanted = _compared(variations, run)
-    for output in wanted:
-        if output not in counts:
-            raise ScoreError(
-                f"{paths.SENTENCE_COUNTS}: {output.split} of {run} is missing. "
-                "Make it again: dvc repro -f compare."
-            )
-    return np.concatenate([counts[output] for output in wanted])
-
-
 def _seed(
     run: str, compared: Mapping[str, Resampled], partner: str, root: Path, *, is_base: bool
 ) -> Seed:
@@ -198,7 +145,7 @@ def _seed(
 
 
 def _bleu_by_mode(
-    runs: Mapping[str, Run], counts: Outputs, manifests: Mapping[str, Manifest]
+    runs: Mapping[str, Run], counts: Mapping[Output, Counts], manifests: Mapping[str, Manifest]
 ) -> dict[str, DecodingModes]:
     """BLEU of dev by decoding mode, of every run with counts of all modes."""
     found: dict[str, DecodingModes] = {}

@@ -1,4 +1,4 @@
-"""What table 3 says of a row beside the base, and from what size on a difference says anything.
+"""What table 3 says of a row relative to the base, and which differences are large enough to count.
 
 Each of the paper's rows is one training, and it gives no spread. Two good checkpoints of one
 training differ by about 0.3 BLEU (NVIDIA's DeepLearningExamples report that near the plateau), so a
@@ -27,12 +27,12 @@ MARGINS = {"bleu": MARGIN_BLEU, "perplexity": MARGIN_LOG_PERPLEXITY}
 
 
 def bleu_claim(row: str) -> Direction | None:
-    """How the row's BLEU stands to the base's in the paper; None where it is no direction."""
+    """How the row's BLEU compares with the base's in the paper; None where it is no direction."""
     return _claim(row, ROWS[row].bleu.value - ROWS["base"].bleu.value, MARGIN_BLEU)
 
 
 def perplexity_claim(row: str) -> Direction | None:
-    """How the row's perplexity stands to the base's in the paper; None where it is no direction."""
+    """The same of perplexity."""
     ratio = ROWS[row].perplexity.value / ROWS["base"].perplexity.value
     return _claim(row, math.log(ratio), MARGIN_LOG_PERPLEXITY)
 
