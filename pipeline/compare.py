@@ -5,22 +5,27 @@ Formats: comparison 3."""
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.evaluation.sentences import count_sentences
 from aiayn.evaluation.variations import compare_variations
-from aiayn.results import comparison, paths, sentence_counts
+from aiayn.results import comparison, failures, paths, sentence_counts
 
 
 @one_line_errors
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--failures", type=Path, metavar="FILE", help="leave out what is unfinished"
+    )
+    unfinished = failures.read(parser.parse_args().failures)
     params = config.load()
-    counts = count_sentences(params.variations, params.runs)
+    runs = {name: run for name, run in params.runs.items() if name not in unfinished}
+    counts = count_sentences(params.variations, runs)
     sentence_counts.write(paths.SENTENCE_COUNTS, counts)
-    compared = compare_variations(params.variations, params.runs, counts)
-    comparison.write(paths.TABLE_3, compared)
+    comparison.write(paths.TABLE_3, compare_variations(params.variations, runs, counts))
 
 
 if __name__ == "__main__":

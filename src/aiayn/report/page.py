@@ -40,6 +40,8 @@ from aiayn.results.json_files import if_there
 from aiayn.results.metadata import facts, read_decode, read_profile, training_of
 from aiayn.validation import nearest
 
+# control characters, and marks that change the direction of text: as U+001B
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 TEMPLATES = Path(__file__).with_name("templates")
 WIDE_POINTS = 500  # wider figures take the whole width of the page
 
@@ -56,6 +58,7 @@ def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
         sections=sections,
         answer=answer(entries, evidence.config.scale),
         aside=aside(entries),
+        unfinished=evidence.unfinished,
         headline=headline(entries),
         tally=tally,
         words=words,
@@ -150,7 +153,8 @@ def _sized(opening: re.Match[str]) -> str:
 
 
 def render(name: str, *folders: Path, **content: Any) -> str:
-    """A template filled: one of the report's, or one of other folders' that may build on these."""
+    """A template filled: one of the report's, or one of other folders' that may build on these.
+    Control characters from data are shown by their code points."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -161,7 +165,8 @@ def render(name: str, *folders: Path, **content: Any) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(name).render(content)
+    page = environment.get_template(name).render(content)
+    return CONTROLS.sub(lambda found: f"U+{ord(found[0]):04X}", page)
 
 
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {

@@ -15,12 +15,12 @@ from aiayn.report.evidence import Evidence
 from aiayn.report.section import Entry, Section
 from aiayn.report.table_2_figure import cost_figure
 from aiayn.report.tables import (
-    NOT_RUN,
     NOTHING,
     Cell,
     RowValues,
     Table,
     Value,
+    not_run,
     numbers,
     power_of_ten,
     row,
@@ -85,7 +85,7 @@ def section(evidence: Evidence) -> Section:
         subtitle="BLEU on newstest2014 and training cost",
         lead=paper.about["table_2"],
         tables=(
-            _as_printed(paper, entries, costs),
+            _as_printed(paper, entries, costs, evidence.unfinished),
             _verdicts(evidence, entries),
             _measured(evidence, costs),
         ),
@@ -117,7 +117,9 @@ def bleu_entries(evidence: Evidence) -> dict[str, Entry]:
     return entries
 
 
-def _as_printed(paper: Paper, entries: Mapping[str, Entry], costs: Costs) -> Table:
+def _as_printed(
+    paper: Paper, entries: Mapping[str, Entry], costs: Costs, unfinished: Mapping[str, str]
+) -> Table:
     pairs, notes = paper.table_2_columns, paper.notes["table_2"]
     rows: list[RowValues] = []
     for key, printed in paper.table_2.items():
@@ -135,7 +137,7 @@ def _as_printed(paper: Paper, entries: Mapping[str, Entry], costs: Costs) -> Tab
             runs = [f"{pair}.{key}" for pair in pairs]
             # a cost is shown beside the paper's only where the training is the paper's
             spent = (_cost(costs.get(run) if entries[run].ours else None) for run in runs)
-            cells = (_score_and_verdict(entries[run], run) for run in runs)
+            cells = (_score_and_verdict(entries[run], run, unfinished.get(run, "")) for run in runs)
             rows.append(row(printed.name, "ours", *cells, *spent, tone="ours"))
     headings = [column.heading for column in pairs.values()]
     return table(
@@ -153,9 +155,9 @@ def _as_printed(paper: Paper, entries: Mapping[str, Entry], costs: Costs) -> Tab
     )
 
 
-def _score_and_verdict(entry: Entry, run: str) -> Cell:
+def _score_and_verdict(entry: Entry, run: str, failure: str) -> Cell:
     if entry.ours is None:
-        return NOT_RUN
+        return not_run(failure)
     score = entry.ours
     return Cell(score.text, detail=entry.verdict.value, sources=score.sources[:1], run=run)
 

@@ -210,7 +210,13 @@ def _our_row(name: str, evidence: Evidence) -> RowValues:
     columns = [getattr(model, column) for column in COLUMNS]
     variation = compared.models.get(name) if compared else None
     if compared is None or variation is None:
-        return row(*about, *columns, Cell("not run", span=len(MEASURES)), *[""] * 4)
+        failures = (
+            evidence.unfinished[run]
+            for run, described in evidence.config.runs.items()
+            if described.model == name and run in evidence.unfinished
+        )
+        missing = Cell("not run", detail=next(failures, ""), span=len(MEASURES))
+        return row(*about, *columns, missing, *[""] * 4)
     measures = (variation.perplexity, variation.bleu)
     moves = [NOTHING for _ in measures]
     if name != compared.base:

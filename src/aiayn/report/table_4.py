@@ -21,11 +21,11 @@ from aiayn.report.evidence import Evidence, Scores
 from aiayn.report.parse_trees import read_parses, tree_figures
 from aiayn.report.section import Entry, Figure, Section
 from aiayn.report.tables import (
-    NOT_RUN,
     Cell,
     RowValues,
     Table,
     Value,
+    not_run,
     numbers,
     row,
     rows_of_runs,
@@ -73,7 +73,7 @@ def section(evidence: Evidence) -> Section:
         lead="The claim that the model generalizes to other tasks: the same graph, with sentences "
         "in and trees out.",
         tables=(
-            _as_printed(paper, entries),
+            _as_printed(paper, entries, evidence.unfinished),
             *([_measured(evidence.config.scale, parsers)] if parsers else []),
         ),
         records=_records(evidence, entries),
@@ -104,14 +104,15 @@ def _entries(evidence: Evidence) -> dict[str, Entry]:
     return entries
 
 
-def _as_printed(paper: Paper, entries: Mapping[str, Entry]) -> Table:
+def _as_printed(paper: Paper, entries: Mapping[str, Entry], unfinished: Mapping[str, str]) -> Table:
     rows: list[RowValues] = []
     for key, printed in paper.table_4.items():
         origin = "paper" if printed.run else "published"
         name, training = printed.name, printed.training
         rows.append(row(name, training, origin, printed.f1.text, None, "", tone=origin))
         if entry := entries.get(key):
-            ours = (entry.ours or NOT_RUN, entry.difference, verdict_cell(entry))
+            failure = unfinished.get(printed.run or "", "")
+            ours = (entry.ours or not_run(failure), entry.difference, verdict_cell(entry))
             rows.append(row(name, training, "ours", *ours, tone="ours"))
     return table(
         "Table 4, with ours beneath",

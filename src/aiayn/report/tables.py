@@ -44,7 +44,6 @@ class Cell:
 
 
 NOTHING = Cell(EMPTY, tone="quiet")
-NOT_RUN = Cell("not run", tone="quiet")
 
 Value = Cell | str | int | float | None
 """What a row may hold: a number is written as its column has it, None as a dash."""
@@ -65,6 +64,11 @@ class TableColumn:
         if isinstance(value, int | float):
             return Cell(format(value, self.form).replace("-", MINUS))
         return Cell(EMPTY if value is None else value)
+
+
+def not_run(reason: str = "") -> Cell:
+    """Of a run without a result, and why it has none if that is known."""
+    return Cell("not run", detail=reason, tone="quiet")
 
 
 def text(*headings: str) -> tuple[TableColumn, ...]:
@@ -167,7 +171,7 @@ def rows_of_runs(
     """
     for run, results in found.items():
         if not results:
-            yield row(*about(run), NOT_RUN)
+            yield row(*about(run), not_run())
         else:
             for rest in values(run, results):
                 yield row(*about(run), *rest, tone=tone)
