@@ -129,10 +129,10 @@ def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
 def test_where_nothing_can_be_said_the_cell_says_why(make: Make) -> None:
     """One seed of the base: no spread, no effect, no direction."""
     row = measured("C_N2", 2.0)
-    alone = row.replace(bleu=Measure(mean=2.0, claim="lower"))
+    alone = row.replace(bleu=Measure(mean=2.0, claim="lower", why_not_tested="one seed"))
     made = section(make({"small": measured("small", 30.0), "C_N2": alone}))
     cell = rows(made)["ours (C_N2)"].cells[-1]
-    assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed of the base", ())
+    assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed", ())
 
 
 @pytest.mark.usefixtures("undrawn")
