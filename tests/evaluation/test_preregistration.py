@@ -14,8 +14,9 @@ from dvc.utils.hydra import compose_and_dump
 
 from aiayn import config
 from aiayn.evaluation.power import from_pilot
-from aiayn.paper.findings import STATEMENTS
+from aiayn.paper.findings import STATEMENTS, statements
 from aiayn.results import comparison
+from aiayn.results.seeds import by_seed
 
 ROOT = Path(__file__).parents[2]
 FORMS = {path.stem: path for path in (ROOT / "conf/preregistration").glob("*.yaml")}
@@ -73,6 +74,20 @@ def test_the_documented_power_is_the_simulated(column: int, name: str, share: fl
     power = simulation.decided(4000, np.random.default_rng(7)).mean(axis=0)
     for row, simulated in zip(rows.values(), power, strict=True):
         assert float(row.split(" | ")[2 + column]) == pytest.approx(simulated, abs=0.03)
+
+
+def test_a_scale_trains_and_decodes_every_declared_seed(tmp_path: Path) -> None:
+    file = tmp_path / "params.yaml"
+    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", ["scale=tatoeba"])
+    scale = config.load(file)
+    form = scale.variations.preregistration
+    assert form
+    seeds = {model: names for (_, model), names in by_seed(scale.runs).items()}
+    for key, statement in statements(scale.variations.measures).items():
+        count = (form.statements[key].interim_looks or scale.variations.interim_looks)[-1]
+        for row in statement.rows if statement.over == "models" else ():
+            for seed in form.seeds[:count]:
+                assert seeds[row][seed] in scale.tested, (row, seed)
 
 
 def test_what_is_in_force_is_what_its_commit_declared() -> None:
