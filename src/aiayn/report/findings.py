@@ -23,6 +23,7 @@ from aiayn.report.tables import (
     RowValues,
     Table,
     numbers,
+    p_value,
     row,
     signed,
     table,
@@ -68,7 +69,11 @@ def section(evidence: Evidence) -> Section:
         tables=(
             table(
                 "The paper's claims",
-                text("Claim", "Paper", "Effect") + numbers("p", form=".4f") + text("Result"),
+                text("Claim")
+                + text("Paper", minor=True)
+                + text("Effect")
+                + numbers("p")
+                + text("Result"),
                 tested if is_tested else (_row_of_none(),),
                 (NOTE, *interim_looks_note(evidence.config)) if is_tested else (),
                 key="findings",
@@ -90,7 +95,7 @@ def effect_text(statement: Statement, number: float) -> str:
 
 
 def _row(statement: Statement, finding: Finding, compared: Comparison | None) -> RowValues:
-    effect, measured, p_value = finding.effect, NOTHING, Cell("")
+    effect, measured, p = finding.effect, NOTHING, Cell("")
     if effect and compared:
         run = _run(statement, compared)
         value, low, high = (
@@ -98,7 +103,7 @@ def _row(statement: Statement, finding: Finding, compared: Comparison | None) ->
         )
         sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
         measured = Cell(value, detail=f"{low} to {high}", sources=sources, run=run)
-        p_value = Cell(f"{effect.corrected:.4f}", sources=(f"{effect.source}.corrected",), run=run)
+        p = Cell(p_value(effect.corrected), sources=(f"{effect.source}.corrected",), run=run)
     elif finding.verdict == "undecided" and compared:
         of_decoding = statement.over == "modes"
         why = compared.why_modes_not_tested if of_decoding else compared.why_not_tested
@@ -107,7 +112,7 @@ def _row(statement: Statement, finding: Finding, compared: Comparison | None) ->
         Cell(statement.text, detail=statement.section),
         claim_text(statement),
         measured,
-        p_value,
+        p,
         Cell(finding.verdict, tone=TONES.get(finding.verdict, "quiet")),
         tone="ours",
     )
