@@ -115,4 +115,4 @@ slurm: $(READY) ## the graph on a real SLURM of this machine's own: jobs requeue
 	python -m benchmarks.real_slurm
 
 clean: ## remove what the pipeline made of a scale, but the DVC cache and raw downloads
-	@$(ENTER_AS_IS) && rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history circumstances illustrations scratch logs
+	@$(ENTER_AS_IS) && rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history run_metadata illustrations scratch logs

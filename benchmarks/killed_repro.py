@@ -80,12 +80,12 @@ class Project:
         return STAGE.encode() in (self.root / paths.LOCK).read_bytes()
 
     def outputs(self) -> dict[str, str]:
-        """Digest of everything that the training made, circumstances apart."""
+        """Digest of everything that the training made, run metadata left out."""
         files = [self.root / paths.history(RUN)]
         files += paths.saved_checkpoints(paths.checkpoints(self.root / paths.model(RUN)))
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
-    def circumstances(self) -> TrainingMetadata:
+    def run_metadata(self) -> TrainingMetadata:
         """Of the training that left the outputs."""
         return read_train(self.root / paths.training_metadata(RUN))
 
@@ -130,7 +130,7 @@ def main() -> None:
                 after *= 0.8
             killed = datetime.now(UTC)
             project.finish(STAGE)
-            found = project.circumstances()
+            found = project.run_metadata()
             # a second start that begins at the last step counts as one, and takes over the seconds
             again = datetime.fromisoformat(found.ended) > killed and found.starts == 1
             same = (

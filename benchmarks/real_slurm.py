@@ -181,7 +181,7 @@ class Project:
         return [int(step) for step in re.findall(r"^step ([\d,]+) of", self.log(), re.M)]
 
     def outputs(self) -> dict[str, str]:
-        """Digest of everything that was made of the run, circumstances apart."""
+        """Digest of everything that was made of the run, run metadata left out."""
         folders = (paths.model(RUN), paths.outputs(RUN))
         files = [file for folder in folders for file in sorted((self.root / folder).rglob("*"))]
         files += [self.root / paths.history(RUN), self.root / paths.scores(RUN)]

@@ -1,7 +1,7 @@
 """Translate by beam search, or label: dev with the last checkpoint (section 6.2) and, if the run is
 tested, the test sets with the averaged ones (section 6.1); translations of dev with these too, and
 greedily. Reads models/RUN, data/bpe/TASK and data/text/TASK; writes outputs/RUN/SPLIT.hypotheses,
-of labels attention.json too, and circumstances/RUN.decode.json. Formats: predictions 1,
+of labels attention.json too, and run_metadata/RUN.decode.json. Formats: predictions 1,
 illustrations 1, text 1."""
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def main() -> None:
     params = config.load()
     run, row = params.run(name), params.model_of(name)
     task, text = params.task(run.task), paths.text(run.task)
-    device = open_device(**dict(params.machine), d_model=row.d_model)
+    # in bfloat16 some outputs would be others, whatever precision the model was trained in
+    device = open_device(
+        params.machine.device, "float32", d_model=row.d_model, threads=params.machine.threads
+    )
     bpe = Bpe(paths.bpe_model(paths.vocabulary(run.task)))
     work = list(parts(task, params.splits_of(name)))
     sources = {p.split: read_lines(paths.lines(text, p.split, "source")) for p in work}

@@ -1,5 +1,5 @@
 """Measure the layers of table 1. Reads params.yaml alone; writes profiles/layers.json and
-circumstances/profile_layers.json: times and memory on this machine. Formats: layers 1."""
+run_metadata/profile_layers.json: times and memory on this machine. Formats: layers 1."""
 
 from __future__ import annotations
 

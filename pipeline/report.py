@@ -1,4 +1,4 @@
-"""Render the report: the paper's figures beside ours. Reads scores, history, circumstances,
+"""Render the report: the paper's figures beside ours. Reads scores, history, run_metadata,
 outputs, data/text and illustrations of what is in params.yaml; writes reports/."""
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from aiayn.data.trees.tree import Tree
 from aiayn.decoding.classify import probabilities
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_classifier, load_model, weights_in
-from aiayn.errors import CheckpointError, ConfigError
+from aiayn.errors import CheckpointError, ConfigError, DataError
 from aiayn.illustrations.attention import label_maps, sentence_maps
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device, open_device
@@ -26,6 +26,9 @@ from aiayn.model.transformer import Transformer
 from aiayn.results import paths
 from aiayn.results.illustrations import AttentionMaps
 from aiayn.validation import message
+
+# attention takes memory for the square of a sentence's pieces: with 8 heads of 4,096 pieces 0.5 GB
+LONGEST = 4096
 
 # by kind of task: the method (and subcommand) for it, and the verb of its error message
 USES: Mapping[Kind, tuple[str, str]] = {
@@ -40,8 +43,8 @@ class TrainedRun:
     """A run of params.yaml, with the averaged weights if it is tested, else the last checkpoint.
 
     All methods take raw sentences and return one result for each, an empty one for an empty
-    sentence. They raise ConfigError if the run is of another kind, and CheckpointError if it has
-    no weights yet.
+    sentence. They raise ConfigError if the run is of another kind, CheckpointError if it has no
+    weights yet, and DataError if a sentence has more than LONGEST pieces.
 
     Args:
         name: of the run, like en-de.base.
@@ -62,6 +65,14 @@ class TrainedRun:
         right, verb = USES[self._task.kind]
         if use != right:
             raise ConfigError(f"{self.name} does not {use}, it {verb}: aiayn {right} {self.name}")
+
+    def too_long(self, sentences: Sequence[str]) -> dict[int, str]:
+        """What is wrong with each sentence of more than LONGEST pieces, by its index."""
+        return {
+            n: f"has {len(pieces):,} pieces, {LONGEST:,} are the most. Split it into sentences."
+            for n, pieces in enumerate(self._bpe.encode(self._normalized(sentences)))
+            if len(pieces) > LONGEST
+        }
 
     def translate(
         self, sentences: Sequence[str], *, beam: int | None = None, alpha: float | None = None
@@ -123,7 +134,12 @@ class TrainedRun:
         return sentence_maps(self._transformer, self._bpe, sentence, output, **names)
 
     def _prepared(self, sentences: Sequence[str]) -> Sequence[str]:
-        """Sentences in the form in which the model learned them."""
+        """Sentences in the form in which the model learned them, none of them too long."""
+        for n, complaint in self.too_long(sentences).items():
+            raise DataError(f"sentence {n + 1} {complaint}")
+        return self._normalized(sentences)
+
+    def _normalized(self, sentences: Sequence[str]) -> Sequence[str]:
         if self._task.kind == "parsing":
             return [line.replace("(", "-LRB-").replace(")", "-RRB-") for line in sentences]
         if self._task.kind == "classification":

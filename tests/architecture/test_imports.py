@@ -156,7 +156,5 @@ def test_a_stage_reads_at_a_glance(stage: str) -> None:
 def test_dvc_is_used_by_its_command_line_and_its_api_alone(folder: str) -> None:
     """Its other modules are private: they change with any version."""
     for path in sorted((ROOT / folder).rglob("*.py")):
-        if path == SOURCE / "commands/verification/state.py":
-            continue  # about to go
         names = {name for name in imports(path) if name.split(".")[0] == "dvc"}
         assert names <= {"dvc.api"}, path

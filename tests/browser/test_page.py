@@ -160,7 +160,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_page_loads_without_a_word_on_the_console(page: Path, tmp_path: Path) -> None:
-    for name in ("index.html", "circumstances.html"):
+    for name in ("index.html", "run_metadata.html"):
         dom, console = browse(page.with_name(name), tmp_path / "profile")
         assert "</html>" in dom
         assert console == []

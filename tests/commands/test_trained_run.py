@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -23,11 +24,13 @@ from aiayn.data.bpe.vocabulary import Bpe, train_bpe
 from aiayn.data.trees.reading import read_tree
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_model
+from aiayn.errors import DataError
 from aiayn.model.checkpoints import load_weights, save_weights
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import open_device
 from aiayn.model.transformer import Transformer
 from aiayn.results.checkpoints import Weights
+from aiayn.trained_run import TrainedRun
 
 RUN = "en-de.base"
 UNTESTED = "en-de.brief"
@@ -247,12 +250,87 @@ def test_what_is_wrong_is_one_clear_line(
     assert "\n" not in str(caught.value.code)
 
 
+@pytest.mark.parametrize(
+    ("command", "run"), [("translate", RUN), ("parse", PARSER), ("classify", CLASSIFIER)]
+)
+def test_a_line_of_too_many_pieces_is_left_out_and_named(
+    project: Path, stdin: Callable[[bytes], None], capsys: Capture, command: str, run: str
+) -> None:
+    """Attention over 30,000 pieces would take 28.8 GB."""
+    lines = [SENTENCES[0], "z " * 30_000, SENTENCES[1]]
+    stdin("\n".join([lines[0], "", lines[2]]).encode())
+    main([command, run])
+    expected_output = capsys.readouterr().out
+    stdin("\n".join(lines).encode())
+    with pytest.raises(SystemExit, match="^1$"):
+        main([command, run])
+    printed = capsys.readouterr()
+    assert printed.out == expected_output
+    assert printed.out.split("\n")[1] == ""
+    assert re.fullmatch(
+        r"stdin, line 2 has 60,00[01] pieces, 4,096 are the most. Split it into sentences.\n",
+        printed.err,
+    )
+
+
+def test_nothing_but_lines_of_too_many_pieces(project: Path) -> None:
+    with pytest.raises(SystemExit, match="DataError: the sentences given: no sentence is left"):
+        main(["translate", RUN, "z " * 5000])
+    with pytest.raises(DataError, match="^sentence 2 has 10,001 pieces"):
+        TrainedRun(RUN).translate(["", "z " * 5000])
+
+
+def test_a_file_of_windows_is_read_as_the_same_text(
+    project: Path, stdin: Callable[[bytes], None], capsys: Capture
+) -> None:
+    """Which begins with a byte order mark and ends lines with CR and LF."""
+    text = "".join(f"{sentence}\n" for sentence in SENTENCES)
+    outputs = []
+    for content in (text.encode(), text.replace("\n", "\r\n").encode("utf-8-sig")):
+        stdin(content)
+        main(["translate", RUN])
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("\n") == 2
+
+
+@pytest.mark.slow
+def test_output_is_utf8_whatever_the_locale(project: Path) -> None:
+    source = Path(__file__).parents[2] / "src"
+    ascii_alone = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    code = (
+        "import aiayn.trained_run as t; t.translate = lambda *a: list(a[2])\n"
+        f"from aiayn.commands import main; main(['translate', {RUN!r}])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input="café\n".encode(),
+        capture_output=True,
+        check=False,
+        env={**os.environ, **ascii_alone, "PYTHONPATH": str(source)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "café\n".encode(), b"")
+
+
+def test_weights_of_endless_sentences(project: Path, tmp_path: Path) -> None:
+    weights = project / "models" / WEIGHTS[0]
+    kept = weights.rename(tmp_path / weights.name)
+    try:
+        tensors, about = load_weights(kept)
+        save_weights(weights, tensors, about.model_copy(update={"max_length": 10**12}))
+        message = "CheckpointError: models/en-de.base/averaged.safetensors: max_length must be less"
+        with pytest.raises(SystemExit, match=message):
+            main(["translate", RUN, "x"])
+    finally:
+        kept.replace(weights)
+
+
 @pytest.mark.slow
 def test_a_label_and_the_probability_of_each(
     project: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     out = tmp_path / "attention.svg"
-    main(["classify", CLASSIFIER, SENTENCES[0], "", "sun " * 3000, "--attention", str(out)])
+    main(["classify", CLASSIFIER, SENTENCES[0], "", "sun " * 1000, "--attention", str(out)])
     lines = capsys.readouterr().out.split("\n")
     assert lines[1] == lines[3] == ""
     for line in (lines[0], lines[2]):
@@ -307,7 +385,7 @@ def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
         tensors[name] = tensors[name].clone()
         tensors[name][0, 0] = float("nan")
         save_weights(weights, tensors, about)
-        message = "CheckpointError: models/en-de.base/averaged.safetensors: .* holds values"
+        message = "CheckpointError: models/en-de.base/averaged.safetensors: .* has values"
         with pytest.raises(SystemExit, match=message):
             main(["translate", RUN, *SENTENCES])
     finally:

@@ -24,7 +24,7 @@ OUTPUTS = (
     "data/tokens",
     "models",
     "history",
-    "circumstances",
+    "run_metadata",
     "profiles",
     "illustrations",
     "outputs",

@@ -60,7 +60,7 @@ def test_what_it_looks_at_in_a_sentence_of_the_test_set(labelled: Any) -> None:
 def test_weights_of_another_kind_are_refused(labelled: Any) -> None:
     labelled.set("tasks", "who-acts", "text", "labels", value=["je", "il", "elle", "ils"])
     said = labelled.complaint("decode", RUN)
-    assert "head.bias has shape (5,), the model in params.yaml wants (4,)" in said
+    assert "head.bias has shape (5,), the model in params.yaml has (4,)" in said
 
 
 def test_a_fold_of_the_reviews(clone: Any, shared: Callable[[str], Path]) -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 RUN = "en-de.base"
-OUTPUTS = (f"models/{RUN}/checkpoints", f"history/{RUN}.csv", f"circumstances/{RUN}.train.json")
+OUTPUTS = (f"models/{RUN}/checkpoints", f"history/{RUN}.csv", f"run_metadata/{RUN}.train.json")
 
 
 def train(project: Any) -> dict[str, bytes]:
@@ -41,19 +41,20 @@ def test_it_is_trained_again_only_when_dvc_lock_has_it(project: Any, stale: bool
         lock.unlink(missing_ok=True)
     first = train(project)
     assert len(first) == 4
-    # killed before dvc.lock was written: the same bytes, circumstances included
+    # killed before dvc.lock was written: the same bytes, run metadata included
     assert train(project) == first
     record = (project.root / OUTPUTS[2]).read_bytes()
-    lock.write_text(_lock(hashlib.md5(record).hexdigest()))
+    history = (project.root / OUTPUTS[1]).read_bytes()
+    lock.write_text(_lock(hashlib.md5(history).hexdigest()))
     again = train(project)
-    circumstances = str(project.root / OUTPUTS[2])
-    assert again[circumstances] != record
-    assert json.loads(again[circumstances])["starts"] == 1
-    assert {**again, circumstances: b""} == {**first, circumstances: b""}
+    metadata = str(project.root / OUTPUTS[2])
+    assert again[metadata] != record
+    assert json.loads(again[metadata])["starts"] == 1
+    assert {**again, metadata: b""} == {**first, metadata: b""}
 
 
 def _lock(digest: str) -> str:
-    out = {"path": OUTPUTS[2], "hash": "md5", "md5": digest, "size": 1}
+    out = {"path": OUTPUTS[1], "hash": "md5", "md5": digest, "size": 1}
     return yaml.dump(
         {"schema": "2.0", "stages": {f"train@{RUN}": {"outs": [out]}}}, Dumper=yaml.CSafeDumper
     )

@@ -121,7 +121,7 @@ def differences(there: Files, here: Files) -> Iterator[str]:
 
 
 def comparable(name: str, content: bytes) -> bytes:
-    if name != "circumstances.html":
+    if name != "run_metadata.html":
         return content
     return FACTS_OF_RENDERING.sub(lambda found: FACT.sub(b"<code></code>", found[0]), content)
 
@@ -185,12 +185,12 @@ def test_another_number_in_a_record_is_seen(tmp_path: Path) -> None:
 
 def test_what_differs_is_named_with_its_first_lines() -> None:
     facts = b'<section id="report">\n<dt>rendered</dt><code>%b</code>\n</section>\n<code>%b</code>'
-    there = {"a": b"1\n2\n3\n", "b": b"", "circumstances.html": facts % (b"yesterday", b"x")}
-    assert [*differences(there, {**there, "circumstances.html": facts % (b"today", b"x")})] == []
-    here = {"a": b"1\nII\n3\n4\n", "c": b"", "circumstances.html": facts % (b"today", b"y")}
+    there = {"a": b"1\n2\n3\n", "b": b"", "run_metadata.html": facts % (b"yesterday", b"x")}
+    assert [*differences(there, {**there, "run_metadata.html": facts % (b"today", b"x")})] == []
+    here = {"a": b"1\nII\n3\n4\n", "c": b"", "run_metadata.html": facts % (b"today", b"y")}
     assert [*differences(there, here)] == [
         "a\n  2: - 2\n  2: + II\n  4: - \n  4: + 4\n  5: - (no such line)\n  5: + ",
         "b is published and not rendered",
         "c is rendered and not published",
-        "circumstances.html\n  4: - <code>x</code>\n  4: + <code>y</code>",
+        "run_metadata.html\n  4: - <code>x</code>\n  4: + <code>y</code>",
     ]

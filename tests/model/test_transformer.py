@@ -19,7 +19,7 @@ from aiayn.model.attention import (
     SOFTMAX_FROM_LENGTH,
     attention,
     attention_weights,
-    quick_attention,
+    fast_attention,
 )
 from aiayn.model.masks import may_attend_to_earlier
 from aiayn.model.transformer import Transformer
@@ -189,9 +189,9 @@ def test_both_ways_to_attend_are_equation_1(d_k: int, length: int, mask: str) ->
 
     expected = with_gradients(scaled_dot_product_attention(q, k, v, attn_mask=may_attend))
     quick = (
-        quick_attention(q, k, v, is_causal=True)
+        fast_attention(q, k, v, is_causal=True)
         if mask == "causal"
-        else quick_attention(q, k, v, may_attend)
+        else fast_attention(q, k, v, may_attend)
     )
     for found in (quick, attention(q, k, v, may_attend)):
         torch.testing.assert_close(with_gradients(found), expected, atol=1e-5, rtol=1e-5)

@@ -226,13 +226,13 @@ def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Pat
                 lines = [f"{side} {task['text'][side]} {number}" for number in range(1, 41)]
                 (folder / f"test.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
         for run, content in scores.items():
-            for folder in ("scores", "history", "circumstances", f"outputs/{run}"):
+            for folder in ("scores", "history", "run_metadata", f"outputs/{run}"):
                 (tmp_path / folder).mkdir(parents=True, exist_ok=True)
             (tmp_path / f"scores/{run}.json").write_text(json.dumps(content), encoding="utf-8")
             steps = data["models"][data["runs"][run]["model"]]["steps"]
             curve = HISTORY.format(last=steps)
             (tmp_path / f"history/{run}.csv").write_text(curve, encoding="utf-8")
-            metadata.write(tmp_path / f"circumstances/{run}.train.json", TRAINED)
+            metadata.write(tmp_path / f"run_metadata/{run}.train.json", TRAINED)
             hypotheses = [f"hypothesis of {run} {number}" for number in range(1, 41)]
             (tmp_path / f"outputs/{run}/test.hypotheses").write_text("\n".join(hypotheses) + "\n")
         return tmp_path
@@ -251,7 +251,7 @@ TRAINED = TrainingMetadata(
 
 @pytest.fixture
 def trained() -> TrainingMetadata:
-    """The circumstances of a training that never was."""
+    """Run metadata of a training that was never run."""
     return TRAINED
 
 

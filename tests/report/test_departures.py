@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,11 +13,17 @@ import pytest
 from dvc.utils.hydra import compose_and_dump
 
 from aiayn import config
-from aiayn.config import Config
-from aiayn.paper import PAPER, EvaluationSet, recipe_of
-from aiayn.report.departures import parameter_departures, recipe_departures, set_departures
+from aiayn.config import Config, Model
+from aiayn.paper import PAPER, EvaluationSet, Recipe, recipe_of
+from aiayn.report.departures import (
+    Departure,
+    parameter_departures,
+    recipe_departures,
+    set_departures,
+)
 from aiayn.results.scores import TestSet
 from aiayn.results.text import Manifest, Part
+from aiayn.validation import StrictModel
 
 CONF = Path(__file__).parents[2] / "conf"
 RUN = "en-de.base"
@@ -90,6 +96,58 @@ def test_every_parameter_of_the_recipe_counts(
     given = changed(changed(wmt14, "models/base/d_k", 64), "models/base/d_v", 64)
     parameters = load(changed(given, path, value))
     assert list(recipe_departures(RECIPE, parameters, RUN, manifests["en-de"])) == [said]
+
+
+def fields(section: StrictModel, name: str) -> Iterator[tuple[str, StrictModel, str]]:
+    """Every parameter: its dotted name, the record that has it, and its name there."""
+    for key, value in section:
+        if isinstance(value, StrictModel):
+            yield from fields(value, f"{name}.{key}")
+        else:
+            yield f"{name}.{key}", section, key
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe", "run"),
+    [
+        ("wmt14", RECIPE, RUN),
+        ("wmt14_table3", recipe_of("base"), RUN),
+        ("wsj", PAPER.table_4["transformer_wsj"].recipe, "parsing.parser"),
+    ],
+)
+def test_every_field_counts_unless_it_is_named_as_unstated(
+    name: str, recipe: Recipe, run: str
+) -> None:
+    scale = composed(name)
+    task = scale.task_of(run)
+    sections: dict[str, StrictModel] = {
+        "model": scale.model_of(run), "training": scale.training, "decoding": task.search,
+        "bpe": task.bpe,
+    }  # fmt: skip
+    seen = set()
+    for section, record in sections.items():
+        for path, owner, key in fields(record, section):
+            other = owner.model_copy(update={key: "another"})
+            change = other if owner is record else record.model_copy(update={"adam": other})
+            found = [
+                entry.key for entry in parameter_departures(recipe, {**sections, section: change})
+            ]
+            assert found == ([] if path in recipe.unstated else [path])
+            seen.add(path)
+    assert recipe.unstated | recipe.parameters.keys() <= seen
+
+
+def test_an_extension_counts_also_one_that_is_added_tomorrow() -> None:
+    class TomorrowsModel(Model):
+        gates: int = 0
+
+    scale = composed("wmt14")
+    task, base = scale.task_of(RUN), scale.model_of(RUN)
+    others = {"training": scale.training, "decoding": task.search, "bpe": task.bpe}
+    for field, said in (("gates", "gates is 8"), ("neighbourhood", "neighbourhood is 8")):
+        model = TomorrowsModel.model_validate({**dict(base), field: 8})
+        (departure,) = parameter_departures(RECIPE, {"model": model, **others})
+        assert departure == Departure(f"model.{field}", f"{said}, which the paper does not have")
 
 
 def test_text_in_another_form_is_a_departure(
@@ -266,10 +324,8 @@ class TestThePapersScales:
         assert printed.run is not None
         scale = composed(name)
         task = scale.task_of(printed.run)
-        sections = type(
-            "Sections", (), {
-                "model": scale.model_of(printed.run), "training": scale.training,
-                "decoding": task.decoding, "bpe": task.bpe,
-            },
-        )  # fmt: skip
+        sections = {
+            "model": scale.model_of(printed.run), "training": scale.training,
+            "decoding": task.search, "bpe": task.bpe,
+        }  # fmt: skip
         assert not list(parameter_departures(printed.recipe, sections))

@@ -113,27 +113,29 @@ def test_the_page_needs_nothing_but_itself(rendered: Path) -> None:
     assert len([name for name in named if "-" in name]) == len({n for n in named if "-" in n})
 
 
-def test_same_files_same_bytes_and_circumstances_stay_in_their_place(
+def test_same_files_same_bytes_and_run_metadata_stays_on_its_page(
     rendered: Path, trained: TrainingMetadata
 ) -> None:
     first = reports(rendered)
     figures = ("training_en-de", "training_en-fr")
     lengths = ("bleu_by_length_en-de", "bleu_by_length_en-fr")
     assert set(first) == {
-        "index.html", "circumstances.html",
+        "index.html", "run_metadata.html",
         *(f"tables/table_{n}.{kind}" for n in (1, 2, 3, 4) for kind in ("md", "csv", "tex")),
         *(f"tables/{key}.{kind}" for key in ("findings", "text", "why_not") for kind in ("md", "csv", "tex")),
         *(f"figures/{name}.{kind}" for name in (*figures, *lengths) for kind in ("svg", "csv")),
     }  # fmt: skip
-    assert b"an-invented-host" in first["circumstances.html"]
-    for path in rendered.glob("circumstances/*.json"):
+    assert b"an-invented-host" in first["run_metadata.html"]
+    for path in rendered.glob("run_metadata/*.json"):
         metadata.write(path, trained.replace(host="elsewhere", seconds=99))
     assert render(rendered).returncode == 0
     second = reports(rendered)
-    assert b"elsewhere" in second["circumstances.html"]
-    assert {n for n in first if first[n] != second[n]} == {"circumstances.html"}
+    assert b"elsewhere" in second["run_metadata.html"]
+    assert {n for n in first if first[n] != second[n]} == {"run_metadata.html"}
     assert not [
-        name for name, content in first.items() if b"host" in content and "circ" not in name
+        name
+        for name, content in first.items()
+        if b"host" in content and name != "run_metadata.html"
     ]
 
 
@@ -157,7 +159,7 @@ def test_times_are_run_metadata(wmt14_project: Path) -> None:
     assert render(wmt14_project).returncode == 0
     index, companion = (
         (wmt14_project / "reports" / name).read_text()
-        for name in ("index.html", "circumstances.html")
+        for name in ("index.html", "run_metadata.html")
     )
     for said in ("an-invented-device; threads: 3", "Wall time against n"):
         assert said in companion
@@ -165,7 +167,7 @@ def test_times_are_run_metadata(wmt14_project: Path) -> None:
     assert not list((wmt14_project / "reports/figures").glob("*wall*"))
     path.write_text("{}")
     done = render(wmt14_project)
-    assert re.fullmatch(r"DataError: circumstances/profile_layers\.json: .*\n", done.stderr)
+    assert re.fullmatch(r"DataError: run_metadata/profile_layers\.json: .*\n", done.stderr)
 
 
 def test_text_from_data_is_escaped(
@@ -176,7 +178,7 @@ def test_text_from_data_is_escaped(
     named = trained.replace(host=SCRIPT, versions={SCRIPT: SCRIPT})
     metadata.write(folder / paths.training_metadata("en-de.base"), named)
     assert render(folder).returncode == 0
-    for name in ("index.html", "circumstances.html"):
+    for name in ("index.html", "run_metadata.html"):
         text = (folder / "reports" / name).read_text(encoding="utf-8")
         page = Page(text)
         assert "script" not in {element["tag"] for element in page.elements}
@@ -187,13 +189,13 @@ def test_text_from_data_is_escaped(
 
 def test_only_the_runs_of_params_are_read(rendered: Path) -> None:
     first = reports(rendered)
-    for folder, ending in (("scores", "json"), ("history", "csv"), ("circumstances", "train.json")):
+    for folder, ending in (("scores", "json"), ("history", "csv"), ("run_metadata", "train.json")):
         (rendered / folder / f"en-de.of-another-scale.{ending}").write_text(
             "not even a file of ours"
         )
     assert render(rendered).returncode == 0
     second = reports(rendered)
-    assert b"of-another-scale" not in second.pop("circumstances.html")
+    assert b"of-another-scale" not in second.pop("run_metadata.html")
     assert second.items() <= first.items()
 
 

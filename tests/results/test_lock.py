@@ -16,7 +16,7 @@ STAGES = {
         "params": {"params.yaml": {"runs.en-de.base.seed": 1, "adam": {"epsilon": "1e-09"}}},
         "outs": [
             {"path": "models/en-de.base/checkpoints", "md5": "1" * 32},
-            {"path": "circumstances/en-de.base.train.json", "md5": "2" * 32},
+            {"path": "run_metadata/en-de.base.train.json", "md5": "2" * 32},
         ],
     },
     "encode@en-de": {"cmd": "encode"},
@@ -42,7 +42,7 @@ def test_outs_by_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("out", "same"), [(1, True), (0, False)])
-def test_circumstances_leave_a_stages_digest_alone(tmp_path: Path, out: int, same: bool) -> None:
+def test_run_metadata_leaves_a_stages_digest_alone(tmp_path: Path, out: int, same: bool) -> None:
     before = lock_of(tmp_path).digests("en-de.base")
     again = yaml.load(yaml.dump(STAGES, Dumper=yaml.CSafeDumper), yaml.CSafeLoader)
     again["train@en-de.base"]["outs"][out]["md5"] = "3" * 32

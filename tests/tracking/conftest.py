@@ -60,7 +60,7 @@ def write_results(root: Path) -> Callable[..., None]:
 
         put(f"history/{run}.csv", HISTORY)
         put(
-            f"circumstances/{run}.train.json",
+            f"run_metadata/{run}.train.json",
             json.dumps(
                 {
                     "fingerprint": FINGERPRINT,
@@ -85,7 +85,7 @@ def write_results(root: Path) -> Callable[..., None]:
             ),
         )
         put(
-            f"circumstances/{run}.decode.json",
+            f"run_metadata/{run}.decode.json",
             json.dumps({"sentences": 3, "seconds": 7.5, "sentences_per_second": 0.4}),
         )
         bleu = {"value": 31.4, "low": 30.5, "high": 32.25, "signature": "nrefs:1|case:mixed"}
@@ -131,7 +131,7 @@ def write_lock(root: Path) -> Callable[..., None]:
                         }
                     },
                     "outs": [
-                        {"path": "circumstances/en-de.base.train.json", "md5": "b" * 32},
+                        {"path": "run_metadata/en-de.base.train.json", "md5": "b" * 32},
                         {"path": "history/en-de.base.csv", "md5": "c" * 32},
                     ],
                 },

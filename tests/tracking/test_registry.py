@@ -159,7 +159,7 @@ def test_an_alias_follows_the_weights_there_and_back(
     root: Path, params: config.Config, write_results: Write, write_lock: Write, client: MlflowClient
 ) -> None:
     write_results("en-de.base")
-    metadata = root / "circumstances/en-de.base.train.json"
+    metadata = root / "run_metadata/en-de.base.train.json"
     for fingerprint, md5 in (("f1", "1"), ("f2", "2"), ("f1", "1")):
         write_lock()
         lock_weights(root, "en-de.base", md5 * 32)

@@ -184,7 +184,7 @@ HEAD = "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"
         ),
         ("history/en-de.base.csv", "step,loss\n20,3\n", "the column epoch is missing"),
         ("scores/en-de.base.json", "{", "not JSON"),
-        ("circumstances/en-de.base.train.json", "[]", "must be a mapping"),
+        ("run_metadata/en-de.base.train.json", "[]", "must be a mapping"),
     ],
 )
 def test_a_damaged_file_is_named(

@@ -127,7 +127,7 @@ def test_a_scratch_that_was_deleted_halfway(make_trainer: Make, scratch: Path) -
     fit(make_trainer(average=3), scratch)
     whole = everything(scratch)
     paths.saved_checkpoints(scratch)[0].unlink()
-    with pytest.raises(CheckpointError, match="step-0000003.safetensors: not there, but .* step 8"):
+    with pytest.raises(CheckpointError, match="step-0000003.safetensors: missing, but .* step 8"):
         fit(make_trainer(average=3), scratch)
     paths.resume(scratch).unlink()
     assert fit(make_trainer(average=3), scratch).starts == 1

@@ -19,7 +19,7 @@ Together = Callable[..., list[tuple[int, str]]]
 
 
 def everything(scratch: Path) -> dict[str, bytes]:
-    """Weights by file, the tensors to go on from, history; seconds are no part of it."""
+    """Weights by file, the tensors to resume from, history; seconds are no part of it."""
     files = {path.name: path.read_bytes() for path in paths.saved_checkpoints(scratch)}
     tensors, metadata = load_tensors(paths.resume(scratch))
     state = b"".join(tensors[name].numpy().tobytes() for name in sorted(tensors))
@@ -111,7 +111,7 @@ def test_sigterm_to_one_of_two_processes_stops_both_at_one_step(
     """After step 4 it is told along with the gradients of step 5."""
     ask = f"if (trainer.step_number, rank) == (4, {rank}): os.kill(os.getpid(), signal.SIGTERM)"
     first, second = train_together(tmp_path / "scratch", 2, on_step=ask)
-    assert first == (1, "en-de.tiny: stopped at step 5; run it again to go on\n")
+    assert first == (1, "en-de.tiny: stopped at step 5; run it again to resume\n")
     assert second == (1, "")
     assert codes(train_together(tmp_path / "scratch", 2)) == [0, 0]
     assert everything(tmp_path / "scratch") == whole
@@ -127,7 +127,7 @@ def test_an_error_in_one_process_ends_the_other(
     assert ended[rank] == (1, "the disk is full\n")
     code, said = ended[1 - rank]
     assert code == 1
-    assert f"process {1 - rank} of 2 lost another one, which tells why" in said
+    assert f"process {1 - rank} of 2 lost another one; the cause is in" in said
 
 
 @pytest.mark.slow
@@ -138,5 +138,5 @@ def test_processes_that_see_different_scratch_folders(
     assert codes(train_together(tmp_path / "0")) == [0]
     for code, said in train_together(tmp_path / "{rank}", 2):
         assert code == 1
-        assert "process 1 would go on from step 0 of " in said
+        assert "process 1 would start from step 0 of " in said
         assert ", the first from step 8 of " in said

@@ -23,7 +23,7 @@ import importlib.util, os, signal, sys
 from pathlib import Path
 import torch
 from aiayn.model.device import Device
-from aiayn.training.processes import join_processes
+from aiayn.training.processes import Processes, process_group
 from aiayn.errors import one_line_errors
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
@@ -40,9 +40,10 @@ torch.set_num_threads(1)
 
 @one_line_errors
 def main():
-    with join_processes("cpu") as processes:
+    processes, device = Processes.from_environment(), Device(torch.device("cpu"), "float32")
+    with process_group(processes, device):
         model = top.TINY.replace(steps={STEPS}, checkpoint_steps={SAVED})
-        job, device = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens", "code"), Device(torch.device("cpu"), "float32")
+        job = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens", "code")
         arrays = here.random_arrays(200), here.random_arrays(20, 1)
         trainer = Trainer(job, *arrays, device, processes)
         step = trainer.step
@@ -102,7 +103,7 @@ def test_what_two_machines_leave_goes_on_with_the_same_bits(
     (left,) = (said for code, said in ends if code == 1)
     assert sorted(code for code, _ in ends) == [-9, 1]
     (said,) = (line for line in left.splitlines() if line.startswith("TrainingError: "))
-    assert " 0 of 2 lost another one, which tells why where it ended (" in said
+    assert " 0 of 2 lost another one; the cause is in that one's own message (" in said
     assert [*made("scratch")] == ["step-0000010.safetensors"]
     for scratch, done in (("scratch", SAVED), ("never_killed", 0)):
         goes_on = f"assert trainer.step_number > {done}"

@@ -13,7 +13,8 @@ name=$1.$(pwd -P | cksum | cut -d' ' -f1)
 shift
 options=()
 while [[ $1 != -- ]]; do
-    options+=("$1")
+    [[ $1 == --gpus-per-node=0 ]] && without_gpus=yes
+    [[ ${without_gpus:-} && $1 == --*-per-gpu=* ]] || options+=("$1")
     shift
 done
 shift
@@ -38,7 +39,7 @@ log=logs/$name.$job.log
 state=$(scontrol show job --oneliner "$job" 2>/dev/null | sed -nE 's/.* JobState=([A-Z_]+).*/\1/p')
 # of several processes, all but one only lost another
 reason=$(grep -E '^[A-Za-z]*(Error|Exception|Interrupt)\b' "$log" 2>/dev/null |
-    grep -v ' lost another one, which tells why ' | tail -n 1)
+    grep -v ' lost another one; the cause is in ' | tail -n 1)
 case $state in
 TIMEOUT) reason="its time was up. Raise SBATCH_TIMELIMIT." ;;
 CANCELLED) reason="it was cancelled." ;;

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import io
 import os
 import sys
 from argparse import ArgumentParser, Namespace
@@ -22,6 +23,7 @@ from aiayn.results import paths
 if TYPE_CHECKING:
     from aiayn.trained_run import TrainedRun
 
+BYTE_ORDER_MARK = "\ufeff"
 ATTENTION_KINDS = ("encoder", "decoder", "cross")  # results.illustrations.KINDS, which needs pandas
 
 
@@ -98,10 +100,10 @@ def parser() -> ArgumentParser:
 
 def translate(args: Namespace) -> None:
     """Translate lines of text with a trained run."""
-    run, sentences = _trained_run(args, "translate"), _sentences(args)
+    run, sentences, status = _opened(args, "translate")
     outputs = run.translate(sentences, beam=args.beam, alpha=args.alpha)
     _draw_attention(args, run, sentences)
-    _print(outputs)
+    _print(outputs, status)
 
 
 def parse(args: Namespace) -> None:
@@ -111,14 +113,14 @@ def parse(args: Namespace) -> None:
     separated by spaces, as in data/text/TASK/*.source: commas, full stops and the n't of a verb
     are words. Brackets become -LRB- and -RRB-.
     """
-    run, sentences = _trained_run(args, "parse"), _sentences(args)
+    run, sentences, status = _opened(args, "parse")
     trees = run.parse(sentences, beam=args.beam, alpha=args.alpha)
     _draw_attention(args, run, sentences)
     if args.svg:
         from aiayn.report.parse_trees import draw_tree
 
         write_atomically(args.svg, draw_tree(next(tree for tree in trees if tree.words)))
-    _print(str(tree) if tree.words else "" for tree in trees)
+    _print((str(tree) if tree.words else "" for tree in trees), status)
 
 
 def classify(args: Namespace) -> None:
@@ -127,13 +129,13 @@ def classify(args: Namespace) -> None:
     Prints the label of each sentence and the probability of every label, separated by tabs; an
     empty line for an empty sentence.
     """
-    run, sentences = _trained_run(args, "classify"), _sentences(args)
+    run, sentences, status = _opened(args, "classify")
     lines = []
     for likely in run.classify(sentences):
         label = max(likely, key=likely.__getitem__, default="")
         lines.append("\t".join([label, *(f"{name} {p:.4f}" for name, p in likely.items())]))
     _draw_attention(args, run, sentences)
-    _print(lines)
+    _print(lines, status)
 
 
 def repro(args: Namespace) -> None:
@@ -149,9 +151,11 @@ def repro(args: Namespace) -> None:
 def verify(args: Namespace) -> None:
     """Compare the results here with a published reproduction.
 
-    Compares every published figure with the one here (the same, inside or outside the published
-    interval) and lists what differs in code, data, parameters, versions and machine. Exit status 0:
-    nothing is outside, missing or damaged; 1: something is; 2: there is nothing to compare.
+    Compares every published figure with the one here (the same, inside or outside the interval to
+    expect), hashes every file of both sides that dvc.lock has, computes scores again, and lists
+    what differs in code, data, parameters, versions and machine. Writes nothing. Exit status 0:
+    nothing is outside, missing, damaged or contradictory; 1: something is; 2: there is nothing to
+    compare.
     """
     from aiayn.commands.verification import verification
     from aiayn.commands.verification.figures import NoReproductionError
@@ -165,8 +169,7 @@ def verify(args: Namespace) -> None:
         write_atomically(args.json, found.model_dump_json(indent=2) + "\n")
     if args.page:
         write_atomically(args.page, verification.to_html(found))
-    _print(verification.to_lines(found))
-    sys.exit(found.status)
+    _print(verification.to_lines(found), found.status)
 
 
 def publish(args: Namespace) -> None:
@@ -226,18 +229,32 @@ def sync(args: Namespace) -> None:
     print(done)
 
 
-def _trained_run(args: Namespace, use: str) -> TrainedRun:
-    """Raises ConfigError if there is no such run, or it is of another kind."""
+def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
+    """The run, its sentences, and the exit status: 1 if a sentence is too long. That is reported,
+    and an empty line takes its place.
+
+    Raises:
+        ConfigError: there is no such run, or it is of another kind; the command line is wrong.
+        DataError: there is no sentence, all are too long, or one is not UTF-8.
+    """
     config.load().run(args.run)  # a wrong name is reported before torch is imported
     from aiayn.trained_run import TrainedRun
 
     run = TrainedRun(args.run)
     run.require(use)
-    return run
+    source, sentences = _sentences(args)
+    too_long = run.too_long(sentences)
+    for n, complaint in too_long.items():
+        print(printable(f"{source}, line {n + 1} {complaint}"), file=sys.stderr)
+    sentences = ["" if n in too_long else sentence for n, sentence in enumerate(sentences)]
+    if not any(sentence.strip() for sentence in sentences):
+        raise DataError(f"{source}: no sentence is left.")
+    return run, sentences, int(bool(too_long))
 
 
-def _sentences(args: Namespace) -> list[str]:
-    """From the arguments, a file or stdin.
+def _sentences(args: Namespace) -> tuple[str, list[str]]:
+    """From the arguments, a file or stdin: what to call the source, and its lines. A byte order
+    mark and the line ends of Windows are not part of them.
 
     Raises:
         ConfigError: both arguments and a file are given.
@@ -262,12 +279,13 @@ def _sentences(args: Namespace) -> list[str]:
             print("One sentence per line; Ctrl-D ends the input.", file=sys.stderr)
         content = sys.stdin.buffer.read()
     try:
-        sentences = content.decode().removesuffix("\n").split("\n")
+        text = content.decode().removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise DataError(f"{source}: not UTF-8 at byte {error.start}.") from error
+    sentences = text.removesuffix("\n").split("\n")
     if not any(sentence.strip() for sentence in sentences):
         raise DataError(f"{source}: there is no sentence.")
-    return sentences
+    return source, sentences
 
 
 def _draw_attention(args: Namespace, run: TrainedRun, sentences: Sequence[str]) -> None:
@@ -279,8 +297,11 @@ def _draw_attention(args: Namespace, run: TrainedRun, sentences: Sequence[str]) 
         write_atomically(args.attention, draw_attention(maps, args.kind))
 
 
-def _print(lines: Iterable[str]) -> None:
-    """Lines to standard output, whose reader may stop early, as head does."""
+def _print(lines: Iterable[str], status: int = 0) -> None:
+    """Lines to standard output, in UTF-8 as the input is, whatever the locale; then the end, unless
+    the exit status is 0. The reader may stop early, as head does."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         for line in lines:
             print(line)
@@ -289,6 +310,8 @@ def _print(lines: Iterable[str]) -> None:
         # Python would write what is left in the buffer, and fail again, as it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    if status:
+        sys.exit(status)
 
 
 def _positive(text: str) -> int:

@@ -1,10 +1,10 @@
 """Beam search (section 6.1) over hypotheses that share their sentence's encoded source.
 
-Each sentence is searched as if it were alone: its own length limit, its own end, no view of its
-neighbours. What company can change is rounding, because a matrix product of another shape may add
-up in another order: in float32 in the seventh digit, in bfloat16 in the third, where a choice
-between near ties may fall otherwise. The same sentences in the same order give the same outputs,
-with any number of threads.
+Each sentence is searched as if it were alone, with its own length limit and its own end. The other
+sentences of a batch affect only rounding, because a matrix product of another shape may sum in
+another order: in float32 in the seventh digit, in bfloat16 in the third, where near ties may be
+decided differently. The same sentences in the same order give the same outputs, with any number of
+threads.
 
 Shape suffixes as in model/transformer.py.
 """
@@ -26,9 +26,9 @@ from aiayn.errors import CheckpointError
 from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 
-BATCH_ROWS = 512  # hypotheses searched at once; changes no result beyond rounding
+BATCH_ROWS = 512  # hypotheses searched at once; affects only rounding
 BATCH_SOURCE_TOKENS = 4096
-CLOSE_AT = 7 / 8  # the part of a batch's sentences that is open
+CLOSE_AT = 7 / 8  # open sentences, as a share of the batch, at which the others are dropped
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ def beam_search(
         model: in evaluation mode, on `device`.
         sources: piece ids, each ending in the end symbol.
         decoding: beam width, alpha, and how much longer than its input an output may be.
-        done: told how many more sentences are finished, for a progress bar.
+        done: called with the number of further finished sentences, for a progress bar.
     Returns:
         In the order of `sources`.
     Raises:
-        CheckpointError: no output of a sentence has a probability: the weights are not numbers.
+        CheckpointError: no output of a sentence has a probability: weights are not finite.
     """  # fmt: skip
     with torch.inference_mode(), device.autocast():
         decoder, next_pieces = IncrementalDecoder(model), NextPieces(model.embedding)
@@ -101,8 +101,8 @@ def _batches(lengths: Sequence[int], beam: int) -> Iterator[list[int]]:
 def _in_threads(
     search: Callable[[list[int]], list[Hypothesis | None]], batches: list[list[int]], device: Device
 ) -> Iterator[list[Hypothesis | None]]:
-    """Search every batch; on a CPU as many at once as torch has threads, each by one of them: they
-    need not wait for each other in every product, and sums have one order for any number of them.
+    """Search every batch; on a CPU as many at once as torch has threads, each in one of them: they
+    do not wait for each other in every product, and their number changes no sum.
     """
     threads = torch.get_num_threads() if device.device.type == "cpu" else 1
     if threads == 1:
@@ -137,7 +137,7 @@ class _Search:
         self.penalties = [length_penalty(n, decoding.alpha) for n in range(max(limits) + 2)]
         largest = [self.penalties[limit + 1] for limit in limits]
         self.best: list[Hypothesis | None] = [None] * rows
-        # all but these are of the open sentences, a row each
+        # the tensors below have one row per open sentence
         self.sentence_B = torch.arange(rows, device=place)
         self.limit_B = torch.tensor(limits, device=place)
         self.least_limit = min(limits)
@@ -145,7 +145,7 @@ class _Search:
         self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the best that ended
         self.ended_B = torch.zeros_like(self.limit_B)  # how many have
         self.prefixes = decoder.start(source_BS.to(place), self.beam)
-        # all hypotheses begin alike: until the first piece there is one
+        # until the first piece all hypotheses are the same one
         self.newest_BW = torch.full((rows, 1), START, device=place)
         self.pieces_BWT = torch.empty(rows, 1, 0, dtype=torch.int64, device=place)
         self.total_BW = torch.zeros(rows, 1, device=place)
@@ -178,9 +178,9 @@ class _Search:
 
     def _note_ended(self, found: Candidates, is_end_BC: Tensor, length: int) -> None:
         """Note ended candidates that beat the best so far of their sentence."""
-        # an end counts if it is within the beam: a beam of one is then a greedy search
+        # an end counts only within the beam: so a beam of one is greedy search
         total_BW, is_end_BW = found.total_BC[:, : self.beam], is_end_BC[:, : self.beam]
-        # within a sentence all have the same length now, so the likeliest is the best
+        # all hypotheses of a sentence have the same length now, so the likeliest is the best
         ended_BW = torch.where(is_end_BW, total_BW, NEVER)
         if self.stops_at_beam:
             self.ended_B += (ended_BW > NEVER).sum(dim=1)
@@ -209,7 +209,7 @@ class _Search:
         self.total_BW.masked_fill_(~(self.total_BW > to_beat_B[:, None]), NEVER)
 
     def _close(self) -> None:
-        """Drop sentences without hypotheses, some at once: copying the others has its price."""
+        """Drop sentences without hypotheses, several at once because the others are copied."""
         rows = (self.total_BW[:, 0] > NEVER).nonzero()[:, 0]
         if len(rows) > CLOSE_AT * len(self.sentence_B):
             return

@@ -1,8 +1,7 @@
-"""The best next pieces of hypotheses: the vocabulary's part of a step of beam search.
+"""The best next pieces of hypotheses: the part of a beam search step over the vocabulary.
 
-Most numbers of a step are logits. No more of them are sorted than can be among the best: those of
-the groups of neighbouring pieces whose largest are the largest. Shape suffixes as in
-model/transformer.py.
+Only logits that can be among the best are sorted: those in the groups of adjacent pieces with the
+largest maxima. Shape suffixes as in model/transformer.py.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from aiayn.data.tokens.special import END, PAD, START
 from aiayn.model.device import dtype_of_products
 
 NEVER = float("-inf")
-GROUP = 128  # neighbouring pieces
+GROUP = 128  # adjacent pieces
 
 
 @dataclass(frozen=True)
@@ -34,17 +33,17 @@ class Candidates:
 class NextPieces:
     """The pre-softmax transformation (section 3.4), and the best of what it gives.
 
-    Padding and the start symbol are no output.
+    Padding and the start symbol are never output.
 
     Args:
-        embedding: (P, D), the matrix that input and output share. A copy in the format of products
-            here is used.
+        embedding: (P, D), the matrix that input and output share. A copy is used, in the
+            format of matrix products.
     """
 
     def __init__(self, embedding: Tensor) -> None:
         self.vocabulary = len(embedding)
         padding = -self.vocabulary % GROUP
-        # transposed: few rows multiply it faster so; cast here, or each step would
+        # transposed because that is faster for few rows; cast once, not in each step
         weight_PD = embedding.to(dtype_of_products(embedding))
         self.weight_DP = functional.pad(weight_PD, (0, 0, 0, padding)).t().contiguous()
         self.groups = self.weight_DP.shape[1] // GROUP
@@ -61,10 +60,10 @@ class NextPieces:
         Args:
             states_BWD: the decoder's output at the newest pieces.
             total_BW: log-probabilities of the hypotheses. Where one is -infinity, no logits are
-                computed; one at least must not be.
+                computed; at least one must be finite.
             number: of extensions of each sentence. If it has fewer, the last ones have no
                 probability.
-            may_only_end_B: bool, sentences of which no hypothesis may go on.
+            may_only_end_B: bool, sentences whose hypotheses must end now.
         """
         beam = total_BW.shape[1]
         total_F = total_BW.flatten()
@@ -80,7 +79,7 @@ class NextPieces:
         grouped = logits_FP.view(len(live), self.groups, GROUP)
         largest = logits_FP.new_full((len(total_F), self.groups), NEVER)
         largest[live] = grouped.amax(2) + total_F[live, None]
-        # the `number` best lie in the `number` groups whose largest are the largest
+        # the `number` best are in the `number` groups with the largest maxima
         bounds = largest.view(len(total_BW), beam * self.groups)
         group_BC = bounds.topk(min(number, bounds.shape[1]), dim=1).indices
         origin_BC = group_BC // self.groups
@@ -94,7 +93,7 @@ class NextPieces:
         total_BC, place_BC = held_BC.topk(number - missing, dim=1)
         piece_BC = (group_BC % self.groups * GROUP).gather(1, place_BC // GROUP)
         piece_BC += place_BC % GROUP
-        # what is beyond the vocabulary may fill up the candidates, but has no embedding
+        # padding of the last group may be among the candidates, but has no embedding
         piece_BC.clamp_(max=self.vocabulary - 1)
         origin_BC = origin_BC.gather(1, place_BC // GROUP)
         if missing:

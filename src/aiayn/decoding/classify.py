@@ -28,7 +28,7 @@ def probabilities(
 
     Args:
         model: in evaluation mode, on `device`.
-        done: told how many more sentences are finished.
+        done: called with the number of further finished sentences.
     """
     sources = bpe.encode(sentences, end=True)
     found: list[list[float]] = [[] for _ in sources]
@@ -44,13 +44,13 @@ def probabilities(
 
 
 def predictions(probabilities: Sequence[Sequence[float]], names: Sequence[str]) -> list[Prediction]:
-    """The likeliest label of each sentence; of two that are as likely, the first."""
+    """The likeliest label of each sentence; of equally likely ones, the first."""
     best = [max(range(len(names)), key=row.__getitem__) for row in probabilities]
     return [Prediction(names[n], row[n]) for n, row in zip(best, probabilities, strict=True)]
 
 
 def _batches(sources: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Sentences of like length together, END being the last piece of each."""
+    """Sentences of similar length together; END is the last piece of each."""
     assert all(source[-1] == END for source in sources)
     batches: list[list[int]] = []
     for n in sorted(range(len(sources)), key=lambda n: len(sources[n])):

@@ -2,9 +2,9 @@
 
 The cache of keys and values is append-only: a beam that reorders its hypotheses moves none of them.
 It reorders the rows of a mask that says which of the positions written for a sentence belong to a
-hypothesis. When the cache is full, positions that no hypothesis sees any more are dropped; mostly
-these are many, for the hypotheses of a sentence soon share most of their history. Within a
-neighbourhood of r positions the cache is a ring buffer of r positions, however long prefixes grow.
+hypothesis. When the cache is full, positions that no hypothesis sees any more are dropped; usually
+these are many, because the hypotheses of a sentence share most of their history. Within a
+neighbourhood of r positions the cache is a ring buffer of r positions, however long prefixes are.
 
 Shape suffixes as in model/transformer.py.
 """
@@ -26,7 +26,7 @@ from aiayn.model.layers import DecoderAttention, DecoderLayer
 from aiayn.model.transformer import Transformer
 
 NEVER = float("-inf")
-CACHE_STEP = 16  # pieces of a prefix by which the cache grows
+CACHE_STEP = 16  # positions per prefix by which the cache grows
 ENCODE_ROWS = 32  # sentences encoded at once, padded to the longest of them
 
 
@@ -53,7 +53,7 @@ class Attended:
         return self.keys_BHKS.shape[3]
 
     def moved(self, kept_BS: Tensor, more: int) -> Attended:
-        """The given positions alone, in the given order, then empty ones."""
+        """Only the given positions, in the given order, then `more` empty ones."""
         at_BHKS = kept_BS[:, None, None, :].expand(*self.keys_BHKS.shape[:3], -1)
         at_BHSV = kept_BS[:, None, :, None].expand(
             -1, self.values_BHSV.shape[1], -1, self.values_BHSV.shape[3]
@@ -64,13 +64,13 @@ class Attended:
         )
 
     def write(self, first: int, keys_BHWK: Tensor, values_BHWV: Tensor) -> None:
-        """Fill W positions, beginning with the given one."""
+        """Fill W positions, starting at `first`."""
         end = first + keys_BHWK.shape[2]
         self.keys_BHKS[..., first:end] = keys_BHWK.transpose(2, 3)
         self.values_BHSV[:, :, first:end] = values_BHWV
 
     def select(self, sentences: Tensor) -> Attended:
-        """The given sentences alone, in the given order."""
+        """Only the given sentences, in the given order."""
         return Attended(
             self.keys_BHKS.index_select(0, sentences), self.values_BHSV.index_select(0, sentences)
         )
@@ -115,7 +115,7 @@ class Prefixes:
         self.sees_B1WS = self.sees_B1WS.gather(2, rows_B1WS)
 
     def grow(self, more: int, *, drops_unseen: bool) -> None:
-        """Make space for more positions, if asked in place of those that no prefix sees."""
+        """Add space for more positions, optionally in place of those that no prefix sees."""
         is_seen_BS = (self.sees_B1WS == 0).any(dim=2)[:, 0]
         if not drops_unseen:
             is_seen_BS = torch.ones_like(is_seen_BS)
@@ -130,7 +130,7 @@ class Prefixes:
         self.sees_B1WS = self.sees_B1WS.gather(3, at_B1WS)
 
     def select(self, sentences: Tensor) -> None:
-        """Keep the given sentences alone, in the given order."""
+        """Keep only the given sentences, in the given order."""
         self.written = [attended.select(sentences) for attended in self.written]
         self.source = [attended.select(sentences) for attended in self.source]
         self.sees_B1WS = self.sees_B1WS.index_select(0, sentences)
@@ -217,8 +217,8 @@ class IncrementalDecoder:
 class _Layer:
     """The two attentions of a decoder layer, for one position of every prefix at a time.
 
-    The matrices that have one input are joined, and cast to the format of products once; queries
-    are divided by sqrt(d_k) by way of the matrix that makes them.
+    Matrices with the same input are concatenated and cast to the format of products once; the
+    division by sqrt(d_k) is folded into the query matrix.
     """
 
     def __init__(self, layer: DecoderLayer) -> None:
@@ -233,7 +233,7 @@ class _Layer:
     def empty(self, rows: int, positions: int) -> Attended:
         """Space for keys and values of so many positions."""
         _, keys, values = (size // self.h for size in self.sizes)
-        # zeros: what is masked is still multiplied, by 0, and uninitialised memory may hold NaN
+        # zeros: masked values are still multiplied, by 0, and uninitialised memory may be NaN
         return Attended(
             self.w_qkv.new_zeros(rows, self.h, keys, positions),
             self.w_qkv.new_zeros(rows, self.h, positions, values),

@@ -1,4 +1,4 @@
-"""What each kind of task makes of sentences: the lines of its hypotheses."""
+"""The output lines of each kind of task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Done = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Decoder:
-    """A run's model and vocabulary, and what computes; `row` is the model's of table 3."""
+    """A run's weights, model (its row of table 3), task, vocabulary and device."""
 
     weights: Path
     row: Model
@@ -33,8 +33,8 @@ class Decoder:
         """A line for each sentence.
 
         Args:
-            search: the task's own, another, or None where nothing is searched for.
-            done: told how many more sentences are finished.
+            search: the task's own, another, or None for a task without search.
+            done: called with the number of further finished sentences.
         Raises:
             CheckpointError: as `load_model`.
         """
@@ -59,7 +59,7 @@ def _labelled(
 
 
 def classifier_of(decoder: Decoder) -> Classifier | None:
-    """The run's model if it gives labels, else None. Raises CheckpointError as `load_model`."""
+    """The run's model if it is a classifier, else None. Raises CheckpointError as `load_model`."""
     labels = decoder.task.text.labels
     if labels is None:
         return None

@@ -24,13 +24,13 @@ def translate(
 
     Args:
         model: in evaluation mode, on `device`.
-        done: told how many more sentences are finished.
+        done: called with the number of further finished sentences.
     """  # fmt: skip
     words = [n for n, sentence in enumerate(sentences) if sentence.strip()]
     sources = [[*pieces, END] for pieces in bpe.encode([sentences[n] for n in words])]
     hypotheses = beam_search(model, sources, decoding, device, done)
     outputs = [""] * len(sentences)
     for n, text in zip(words, bpe.decode([h.pieces for h in hypotheses]), strict=True):
-        # a newline can come out of byte pieces, and would shift every line after it
+        # byte pieces can form a newline, which would shift all lines after it
         outputs[n] = " ".join(text.split("\n"))
     return outputs

@@ -1,4 +1,4 @@
-"""Which weights of a run decode what, with which search (section 6); its model, ready to decode."""
+"""Which weights decode which split, by which search (section 6), and loading them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Part:
 def parts(task: Task, splits: Sequence[str]) -> Iterator[Part]:
     """Dev with the last checkpoint (table 3, section 6.2) and every test set with the averaged ones
     (table 2, section 6.1). A tested run that translates also decodes dev with the average, by the
-    search and without one, so that what these gain can be told: the same sentences, the same run.
+    search and without one, so that the gain of each can be measured: same sentences, same run.
 
     Args:
         splits: dev and, if the run is tested, the test sets.
@@ -91,7 +91,7 @@ def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Trans
 def load_classifier(
     path: Path, row: Model, vocabulary: int, labels: int, device: Device
 ) -> Classifier:
-    """The same of a model that tells `labels` labels apart."""
+    """The same for a classifier of `labels` labels."""
     tensors, weights = load_weights(path)
     model = Classifier(row, vocabulary, labels, max_length=weights.max_length)
     return _filled(model, tensors, path, device)
@@ -104,10 +104,12 @@ def _filled(model: M, tensors: Mapping[str, Tensor], path: Path, device: Device)
         found = tuple(tensors[name].shape) if name in tensors else None
         if wanted != found:
             raise CheckpointError(
-                f"{path}: {name} has shape {found}, the model in params.yaml wants {wanted}. "
+                f"{path}: {name} has shape {found}, the model in params.yaml has {wanted}. "
                 "The weights belong to other parameters: train again."
             )
         if not tensors[name].isfinite().all():
-            raise CheckpointError(f"{path}: {name} holds values that are no numbers. Train again.")
+            raise CheckpointError(
+                f"{path}: {name} has values that are not finite numbers. Train again."
+            )
     model.load_state_dict(tensors)
     return model.to(device.device).eval()

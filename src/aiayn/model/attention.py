@@ -9,11 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import scaled_dot_product_attention
 
-from aiayn.model.device import is_fused_attention_quick
+from aiayn.model.device import is_fused_attention_fast
 from aiayn.model.masks import may_attend_to_earlier
 
-# on a CPU (docs/decisions/cpu-speed.md): in narrower heads the fused kernel takes longer to begin
-# its products than to compute them, and a softmax over shorter rows goes number by number
+# on a CPU (docs/decisions/cpu-speed.md): in narrower heads the fused kernel's overhead per product
+# exceeds the product itself, and a softmax over shorter rows is not vectorized
 FUSED_FROM_WIDTH = 64
 SOFTMAX_FROM_LENGTH = 16
 
@@ -34,17 +34,17 @@ def attention(
 
 
 def attention_weights(queries_BHTK: Tensor, keys_BHSK: Tensor, may_attend: Tensor | None) -> Tensor:
-    """softmax(Q K^T / sqrt(d_k)), shape (B, H, T, S): who attends to whom, and how much."""
+    """softmax(Q K^T / sqrt(d_k)), the weight of each position for each query, (B, H, T, S)."""
     # the queries are divided because they are fewer than the scores
     scores_BHTS = queries_BHTK / queries_BHTK.shape[-1] ** 0.5 @ keys_BHSK.transpose(2, 3)
-    if scores_BHTS.dtype == torch.bfloat16:  # of which a CPU takes rows under 32 number by number
+    if scores_BHTS.dtype == torch.bfloat16:  # a CPU's softmax of under 32 is not vectorized
         scores_BHTS = scores_BHTS.float()
     if may_attend is not None:
         scores_BHTS += torch.where(may_attend, 0.0, float("-inf"))
     return torch.softmax(scores_BHTS, dim=-1)
 
 
-def quick_attention(
+def fast_attention(
     queries_BHTK: Tensor,
     keys_BHSK: Tensor,
     values_BHSV: Tensor,
@@ -52,13 +52,13 @@ def quick_attention(
     *,
     is_causal: bool = False,
 ) -> Tensor:
-    """What `attention` computes, by torch's fused kernel where that is faster.
+    """The same as `attention`, by torch's fused kernel where that is faster.
 
     Args:
         is_causal: position t sees positions up to t (T must equal S).
     """
     if not queries_BHTK.is_cpu or (
-        is_fused_attention_quick() and queries_BHTK.shape[-1] >= FUSED_FROM_WIDTH
+        is_fused_attention_fast() and queries_BHTK.shape[-1] >= FUSED_FROM_WIDTH
     ):
         return scaled_dot_product_attention(
             queries_BHTK, keys_BHSK, values_BHSV, attn_mask=may_attend, is_causal=is_causal
@@ -67,7 +67,7 @@ def quick_attention(
     if is_causal:
         may_attend = may_attend_to_earlier(length)
     missing = SOFTMAX_FROM_LENGTH - length
-    if missing > 0:  # positions that nobody may attend to
+    if missing > 0:  # masked positions
         keys_BHSK, values_BHSV = (
             functional.pad(x, (0, 0, 0, missing)) for x in (keys_BHSK, values_BHSV)
         )
@@ -79,7 +79,7 @@ def quick_attention(
 
 @dataclass
 class KeysValues:
-    """Projected keys (B, H, S, K) and values (B, H, S, V) of what is attended to."""
+    """Projected keys (B, H, S, K) and values (B, H, S, V) of the positions attended to."""
 
     keys_BHSK: Tensor
     values_BHSV: Tensor
@@ -88,7 +88,7 @@ class KeysValues:
 class MultiHeadAttention(nn.Module):
     """Concat(head_1, ..., head_h) W_o with head_i = Attention(Q W_q_i, K W_k_i, V W_v_i).
 
-    The paper's projections have no biases. `d_k` and `d_v` are free of d_model / h (table 3, B).
+    The paper's projections have no biases. `d_k` and `d_v` need not be d_model / h (table 3, B).
     """
 
     def __init__(self, d_model: int, h: int, d_k: int, d_v: int) -> None:
@@ -100,8 +100,8 @@ class MultiHeadAttention(nn.Module):
         self.w_o = nn.Linear(h * d_v, d_model, bias=False)
 
     def reset_parameters(self, *, is_self: bool) -> None:
-        """Glorot-uniform as one matrix for all the projections of the same input: queries, keys and
-        values of self-attention; keys and values of attention to something else.
+        """Glorot-uniform, with all projections of one input as one matrix: queries, keys and values
+        in self-attention; keys and values in cross-attention.
         """
         fused = [self.w_k, self.w_v, self.w_q] if is_self else [self.w_k, self.w_v]
         alone = [self.w_o] if is_self else [self.w_q, self.w_o]
@@ -112,12 +112,12 @@ class MultiHeadAttention(nn.Module):
                 nn.init.uniform_(linear.weight, -bound, bound)
 
     def keys_values(self, x_BSD: Tensor) -> KeysValues:
-        """What queries from elsewhere will attend to, projected."""
+        """Keys and values for queries of another sequence."""
         keys, values = self._project(x_BSD, self.w_k, self.w_v)
         return KeysValues(keys, values)
 
     def queries_keys_values(self, x_BTD: Tensor) -> tuple[Tensor, KeysValues]:
-        """For self-attention: queries (B, H, T, K), and what they attend to, of the same x."""
+        """For self-attention: queries (B, H, T, K), keys and values of the same x."""
         queries, keys, values = self._project(x_BTD, self.w_q, self.w_k, self.w_v)
         return queries, KeysValues(keys, values)
 
@@ -144,7 +144,7 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, T, D).
         """
-        heads_BHTV = quick_attention(
+        heads_BHTV = fast_attention(
             queries_BHTK,
             attended.keys_BHSK,
             attended.values_BHSV,
@@ -164,16 +164,16 @@ class MultiHeadAttention(nn.Module):
     def attend_to(
         self, attended: KeysValues, x_BTD: Tensor, *, may_attend: Tensor | None = None
     ) -> Tensor:
-        """Attention from x to projected positions elsewhere, (B, T, D) to (B, T, D)."""
+        """Cross-attention from x to projected positions, (B, T, D) to (B, T, D)."""
         return self.attend(self.queries(x_BTD), attended, may_attend=may_attend)
 
     def mask(self, length: int, may_attend: Tensor | None, *, is_causal: bool) -> Tensor | None:
-        """Who sees whom when `length` positions attend to each other, as a tensor: for pictures and
-        checks. Arguments as of `attend`."""
+        """The mask of self-attention over `length` positions as a tensor, for figures and tests.
+        Arguments as of `attend`."""
         return may_attend_to_earlier(length).to(self.w_q.weight.device) if is_causal else may_attend
 
     def _project(self, x_BTD: Tensor, *projections: nn.Linear) -> list[Tensor]:
-        """One product for all the matrices: many small ones cost more than a large one."""
+        """One product for all matrices: several small ones cost more than a large one."""
         weights = [projection.weight for projection in projections]
         weight = torch.cat(weights) if len(weights) > 1 else weights[0]
         parts = functional.linear(x_BTD, weight).split_with_sizes([len(w) for w in weights], dim=2)

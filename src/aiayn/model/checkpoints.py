@@ -22,12 +22,12 @@ METADATA = "aiayn"
 
 
 def kept_steps(step: int, *, last: int, every: int, keep: int) -> list[int]:
-    """The steps whose weights a training holds after `step` steps.
+    """The steps whose weights are on disk after `step` steps of a training.
 
     Args:
-        last: with which it ends; its weights are kept whatever the interval.
+        last: the final step; its weights are kept whatever the interval.
         every: the interval between checkpoints.
-        keep: how many are kept, the newest ones.
+        keep: how many are kept, the newest.
     """
     saved = list(range(every, step + 1, every))
     if step == last and step % every:
@@ -36,7 +36,7 @@ def kept_steps(step: int, *, last: int, every: int, keep: int) -> list[int]:
 
 
 def save_weights(path: Path, tensors: Mapping[str, Tensor], weights: Weights) -> None:
-    """Write a model's weights, and what they are, atomically."""
+    """Write a model's weights and their metadata atomically."""
     _save(path, tensors, checkpoints.content(weights))
 
 
@@ -85,13 +85,13 @@ def _load(path: Path) -> tuple[dict[str, Tensor], str]:
 
 
 def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], Weights]:
-    """The mean of each tensor over several checkpoints, and what it is of.
+    """The mean of each tensor over several checkpoints, and its metadata.
 
     Sums in float64, so that the mean does not depend on how the checkpoints are ordered.
 
     Raises:
         CheckpointError: none given, damaged, of different models, or not those that a training of
-            this model leaves behind.
+            this model keeps.
     Paper: section 6.1.
     """
     if not paths:
@@ -110,13 +110,13 @@ def average(paths: Sequence[Path]) -> tuple[dict[str, Tensor], Weights]:
         for name, tensor in tensors.items():
             sums[name] = sums.get(name, torch.zeros((), dtype=torch.float64)) + tensor.double()
     model, steps = held[-1].model, tuple(weights.step for weights in held)
-    wanted = kept_steps(
+    expected = kept_steps(
         model["steps"], last=model["steps"], every=model["checkpoint_steps"], keep=model["average"]
     )
-    if steps != tuple(wanted):
+    if steps != tuple(expected):
         raise CheckpointError(
             f"{paths[0].parent}: holds the weights of steps {_listed(steps)}, but the average is "
-            f"over {_listed(wanted)}. Train again: dvc repro -f train@{held[-1].run}"
+            f"over {_listed(expected)}. Train again: dvc repro -f train@{held[-1].run}"
         )
     mean = {name: (total / len(paths)).float() for name, total in sums.items()}
     return mean, held[-1].replace(averaged_steps=steps)

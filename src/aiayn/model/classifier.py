@@ -1,5 +1,5 @@
-"""A sentence's label by self-attention alone: the encoder of figure 1, and what is above it. Beyond
-the paper. Shape suffixes as in model/transformer.py."""
+"""Sentence classification by the encoder of figure 1 and a linear layer. Beyond the paper. Shape
+suffixes as in model/transformer.py."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Classifier(Encoding):
 
         Args:
             source_BS: int64 piece ids, the end symbol last, padded on the right. A row of padding
-                alone fills up a batch: it has logits too, of its first position.
+                only, which fills up a batch, has logits too: those of its first position.
         """
         x_BSD, is_real_B11S = self.read(source_BS)
         is_real_BS1 = is_real_B11S[:, 0, 0, :, None]

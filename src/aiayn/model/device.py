@@ -1,4 +1,4 @@
-"""Where the model computes and in which number format; asked for once, before any tensor."""
+"""The device and number format of a process, set up once, before any tensor."""
 
 from __future__ import annotations
 
@@ -12,27 +12,29 @@ from functools import cache
 import torch
 
 from aiayn.errors import TrainingError
+from aiayn.model.gpus import is_driver_too_old, require_gpus, visible_gpus
 from aiayn.results.machine_metadata import cpu_name
 
-# glibc's mallopt keys: never give large blocks back to the system, or every activation pays for
-# fresh zeroed pages again (a seventh of a step's time where this was measured). What lies between
-# blocks still in use is given back now and then: Device.give_back_memory.
+# glibc's mallopt keys: never return large blocks to the system, or every activation pays for fresh
+# zeroed pages again (a seventh of a step's time where this was measured). Device.release_memory
+# returns free memory from time to time.
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
-# oneDNN keeps a kernel with its buffers, a third of a MB, for each shape of a product that it has
-# met, 1024 by default; to make one again costs little (docs/decisions/cpu-speed.md)
+# oneDNN caches a kernel with its buffers, a third of a MB, for each shape of a product, 1024 by
+# default; creating one again costs little (docs/decisions/cpu-speed.md)
 ONEDNN_KERNELS, KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
 EPS_FLOAT32 = 1.2e-7
 ONEDNN_FROM_WIDTH = 128
 CUBLAS_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
-FIXED_WORKSPACES = (":4096:8", ":16:8")  # with which cuBLAS adds up in a fixed order
+NCCL_NVLS = "NCCL_NVLS_ENABLE"
+FIXED_WORKSPACES = (":4096:8", ":16:8")  # with which cuBLAS sums in a fixed order
 
 
 @dataclass(frozen=True)
 class Device:
     """A device and the format of its matrix products; weights are float32 in either.
 
-    `rounds_products`: asked for float32 products, it computes them in bfloat16 and adds up in
-    float32, as CPUs with AMX do. So nothing need be cast.
+    `rounds_products`: it computes float32 products in bfloat16 and accumulates in float32, as CPUs
+    with AMX can. Then bfloat16 needs no casts.
     """
 
     device: torch.device
@@ -41,14 +43,14 @@ class Device:
 
     @property
     def gpu_name(self) -> str | None:
-        """The model of the GPU, if it is one."""
+        """The model name of the GPU, if it is one."""
         is_gpu = self.device.type == "cuda"
         return torch.cuda.get_device_name(self.device) if is_gpu else None
 
     @property
     def kernels(self) -> str:
-        """The model of what computes and, of a CPU, the instructions that torch uses of it: another
-        one's kernels may add up in another order.
+        """The model name of the GPU or CPU and, for a CPU, the instruction set that torch uses: on
+        another one, kernels may sum in another order.
         """
         return self.gpu_name or f"{cpu_name()}, {torch.backends.cpu.get_cpu_capability()}"
 
@@ -58,56 +60,60 @@ class Device:
             return torch.autocast(self.device.type, torch.bfloat16)
         return nullcontext()
 
-    def give_back_memory(self) -> None:
-        """Return to the system what has been freed. It takes milliseconds, and the next steps pay
-        for their pages again; without it, batches of many shapes leave ever more holes.
+    def release_memory(self) -> None:
+        """Return freed memory to the system. It takes milliseconds, and the next steps pay for new
+        pages; without it, batches of many shapes fragment the heap more and more.
         """
         libc = _glibc()
         if libc is not None and self.device.type == "cpu":
             libc.malloc_trim(0)
 
     def synchronize(self) -> None:
-        """Wait for the work that was queued: what a clock should see."""
+        """Wait until all queued work is done, so that it can be timed."""
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
 
 def dtype_of_products(weight: torch.Tensor) -> torch.dtype:
-    """The format that matrix products with `weight` have at this place in the program: that of
-    autocast where it is on, else the weight's own.
+    """The format of matrix products with `weight`: autocast's where it is enabled, else the
+    weight's own.
     """
     device = weight.device.type
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else weight.dtype
 
 
-def is_fused_attention_quick() -> bool:
-    """Whether a CPU, set up as it is, computes torch's fused attention quickly."""
-    found: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
-    return found  # despite its name, the CPU's kernel heeds it too
+def is_fused_attention_fast() -> bool:
+    """Whether torch's fused attention is fast on the CPU as it is set up."""
+    enabled: bool = torch.backends.cuda.flash_sdp_enabled()  # type: ignore[no-untyped-call]
+    return enabled  # despite its name, the setting is the CPU kernel's too
 
 
 def open_device(
-    device: str, precision: str, *, d_model: int, threads: int | None = None, local_rank: int = 0
+    device: str,
+    precision: str,
+    *,
+    d_model: int,
+    threads: int | None = None,
+    local_rank: int = 0,
+    local_count: int = 1,
 ) -> Device:
     """Choose and set up the device.
 
     Args:
         device: auto (a GPU where there is one), cpu or cuda.
         precision: auto (bfloat16 on a GPU, float32 on a CPU), float32 or bfloat16.
-        d_model: width of the model that will run: it decides what computes a CPU's products.
-        threads: of this process, on a CPU; None leaves them to torch.
-        local_rank: which GPU of this machine.
+        d_model: width of the model that will run; a CPU's product library depends on it.
+        threads: of this process, on a CPU; None: torch's default.
+        local_rank: number of this process among those of this machine: which GPU it uses.
+        local_count: processes of this machine.
     Raises:
-        TrainingError: a GPU was asked for and there is none, or the environment forbids it to
-            compute the same bits twice.
+        TrainingError: GPUs are asked for and there are too few, or the driver of those that there
+            are is too old; or the environment rules out computing the same bits twice.
     """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise TrainingError(
-            "params.yaml: machine.device is cuda, but torch sees no GPU here. "
-            "Set it to auto or cpu, or install a CUDA build of torch."
-        )
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+        device = "cuda" if visible_gpus() or is_driver_too_old() else "cpu"
+    if device == "cuda":
+        require_gpus(local_count)
     if precision == "auto":
         precision = "bfloat16" if device == "cuda" else "float32"
     # the same as use_deterministic_algorithms, which would import the compiler: 1.5 s. As an error,
@@ -133,7 +139,10 @@ def _set_up_cuda() -> None:
             f"{CUBLAS_WORKSPACE} is {workspace!r}, with which sums on a GPU have no fixed order. "
             f"Unset it, or write {' or '.join(FIXED_WORKSPACES)}."
         )
+    # NVLink's switches sum in an order that differs between calls; read when NCCL starts
+    os.environ.setdefault(NCCL_NVLS, "0")
     torch.backends.cuda.enable_cudnn_sdp(False)  # has no deterministic backward pass
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
 
 def _set_up_cpu(d_model: int, precision: str) -> bool:
@@ -144,16 +153,16 @@ def _set_up_cpu(d_model: int, precision: str) -> bool:
         libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
     os.environ.setdefault(ONEDNN_KERNELS, KERNELS)  # read at the first product
     # "medium" sends float32 products to oneDNN, which computes them faster than the default (MKL)
-    # on CPUs not made by Intel, but takes longer to begin. On a CPU with AMX it computes them in
-    # bfloat16: wanted for that precision, where it is faster than casting, and for no other.
+    # on CPUs not made by Intel, but has more overhead per product. On a CPU with AMX it computes
+    # them in bfloat16, which is faster than casting where that is the precision asked for.
     wants_bfloat16 = precision == "bfloat16"
     is_wide = d_model >= ONEDNN_FROM_WIDTH
     torch.set_float32_matmul_precision("medium" if wants_bfloat16 or is_wide else "highest")
     rounds = _relative_error_of_products() > 16 * EPS_FLOAT32
     if rounds and not wants_bfloat16:
         torch.set_float32_matmul_precision("highest")
-    # the fused attention kernel's many small products are slow through oneDNN, and so is its
-    # backward pass in bfloat16; plain ones are not
+    # through oneDNN the fused attention kernel's many small products are slow, and so is its
+    # backward pass in bfloat16; separate products are not
     is_default = torch.get_float32_matmul_precision() == "highest"
     torch.backends.cuda.enable_flash_sdp(is_default)
     return rounds and wants_bfloat16

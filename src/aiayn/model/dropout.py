@@ -12,8 +12,8 @@ LEVELS = 1 << 16
 class Dropout(nn.Module):
     """Zero each element with probability `p` and scale the rest by 1 / (1 - p), while training.
 
-    On a CPU most of torch's own dropout is the drawing of one random number an element. Here four
-    elements share one 64-bit draw, 16 bits each, so `p` is met to within 1 / 131072.
+    On a CPU, torch's own dropout spends most of its time drawing one random number per element.
+    Here four elements share one 64-bit draw, 16 bits each, so `p` is exact to within 1 / 131072.
     """
 
     def __init__(self, p: float) -> None:

@@ -13,8 +13,8 @@ from aiayn.model.positions import LearnedPositions
 
 
 class Encoding(nn.Module):
-    """What every model here reads a sentence with. A subclass makes the parts, in its own order:
-    the draws of random numbers, and so the weights of a seed, follow it.
+    """The encoder that all models share. A subclass creates its parts, in an order of its own: a
+    seed's random numbers, and so its weights, follow that order.
 
     Attributes:
         pad: id of the padding token.

@@ -1,7 +1,7 @@
 """Encoder and decoder layers (sections 3.1 to 3.3, figure 1).
 
-A layer is written once, for all positions at once (training) as for one position at a time
-(decoding): the two differ in what attention attends to, which a decoder layer takes as arguments.
+The same layer serves all positions at once (training) and one position at a time (decoding): the
+two differ in their attention, which a decoder layer takes as an argument.
 Shape suffixes as in model/transformer.py.
 """
 
@@ -34,7 +34,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x_BTD: Tensor) -> Tensor:
         """(B, T, D) to (B, T, D)."""
-        out: Tensor = self.w_2(self.w_1(x_BTD).relu_())
+        out: Tensor = self.w_2(self.w_1(x_BTD).relu())
         return out
 
 

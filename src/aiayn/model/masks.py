@@ -1,4 +1,4 @@
-"""Who may look at whom (sections 3.1 and 3.2.3). In every mask True means "may attend"."""
+"""Attention masks (sections 3.1 and 3.2.3). True means "may attend"."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def is_real(tokens_BS: Tensor, pad: int) -> Tensor:
 def may_attend_to_real(is_real_BS: Tensor) -> Tensor:
     """Every query may attend to the real tokens of its own sentence; shape (B, 1, 1, S).
 
-    The first position is always allowed: only a row that fills up a batch has none, and a softmax
-    over nothing would be NaN.
+    The first position is always allowed: a row of padding, which fills up a batch, has no real
+    token, and a softmax over nothing would be NaN.
     """
     may_attend_BS = is_real_BS.clone()
     may_attend_BS[:, 0] = True
@@ -25,7 +25,7 @@ def may_attend_to_real(is_real_BS: Tensor) -> Tensor:
 def may_attend_to_earlier(length: int) -> Tensor:
     """Position t may attend to positions up to and including t; shape (T, T).
 
-    The subsequent mask of section 3.1. torch's fused kernel is asked for it by name (`is_causal`)
-    and makes no such tensor.
+    The subsequent mask of section 3.1. torch's fused kernel takes `is_causal` instead and needs no
+    such tensor.
     """
     return torch.ones(length, length, dtype=torch.bool).tril()

@@ -1,7 +1,7 @@
-"""Self-attention restricted to a neighbourhood (section 4), as a model learns with it.
+"""Self-attention restricted to a neighbourhood (section 4), as models are trained with it.
 
-profiling/modules.py has the layer that table 1 counts: one window a position. Here positions share
-windows, which makes twice as many products in a fraction of the time
+profiling/modules.py has the layer that table 1 counts, with a window for each position. Here
+positions share windows: twice the multiplications in a fraction of the time
 (docs/decisions/neighbourhood.md).
 """
 
@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from aiayn.model.attention import KeysValues, MultiHeadAttention, quick_attention
+from aiayn.model.attention import KeysValues, MultiHeadAttention, fast_attention
 
 
 class NeighbourhoodAttention(MultiHeadAttention):
-    """Self-attention in which a position sees `r` positions: of a sentence that is read, r // 2
-    before it, itself and the rest after it; of one that is written, itself and those before it.
+    """Self-attention in which a position sees `r` positions: in the encoder r // 2 before it,
+    itself and the rest after it; in the decoder itself and those before it.
 
-    Queries go in blocks of r, each with the 2 r - 1 positions that any of them may see: for n
+    Queries are taken in blocks of r, each with the 2 r - 1 positions that any of them sees: for n
     positions ceil(n / r) r (2 r - 1) h (d_k + d_v) multiply-adds, where full attention has
     n^2 h (d_k + d_v), and nothing of n x n elements.
     """
@@ -35,19 +35,19 @@ class NeighbourhoodAttention(MultiHeadAttention):
         may_attend: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """Attend within the neighbourhood; every position may see itself, padding too.
+        """Attend within the neighbourhood; every position may see itself, even padding.
 
         Args:
             queries_BHTK: of all positions of a sentence.
             attended: keys and values of the same positions.
             may_attend: bool (B, 1, 1, S), True at real positions.
-            is_causal: the sentence is being written.
+            is_causal: no position sees later ones.
         Returns:
             (B, T, D).
         """
         length, r = queries_BHTK.shape[2], self.r
         before, fill = self._before(is_causal=is_causal), -length % r
-        beside = (before, fill + r - 1 - before)  # positions that are not there
+        beside = (before, fill + r - 1 - before)  # positions outside the sentence
         rows, h, _, d_k = queries_BHTK.shape
         queries_BHGRK = functional.pad(queries_BHTK, (0, 0, 0, fill)).view(rows, h, -1, r, d_k)
         keys_BHGKX, values_BHGVX = (
@@ -60,7 +60,7 @@ class NeighbourhoodAttention(MultiHeadAttention):
         place_RX = self._offsets(2 * r - 1, r, queries_BHTK.device)
         near_RX = (place_RX >= 0) & (place_RX < r)
         sees_BGRX = is_there_BGX[:, :, None] & near_RX | (place_RX == before)
-        heads_AHRV = quick_attention(
+        heads_AHRV = fast_attention(
             queries_BHGRK.transpose(1, 2).flatten(0, 1),
             keys_BHGKX.transpose(1, 2).flatten(0, 1).transpose(2, 3),
             values_BHGVX.transpose(1, 2).flatten(0, 1).transpose(2, 3),
@@ -71,7 +71,7 @@ class NeighbourhoodAttention(MultiHeadAttention):
         return out
 
     def mask(self, length: int, may_attend: Tensor | None, *, is_causal: bool) -> Tensor:
-        """The same as a band of the mask of full attention, (B, 1, S, S) or (S, S)."""
+        """The same as a band in the mask of full attention, (B, 1, S, S) or (S, S)."""
         device = self.w_q.weight.device
         place_SS = self._offsets(length, length, device) + self._before(is_causal=is_causal)
         near_SS = (place_SS >= 0) & (place_SS < self.r)
@@ -84,10 +84,10 @@ class NeighbourhoodAttention(MultiHeadAttention):
 
     @staticmethod
     def _offsets(keys: int, queries: int, device: torch.device) -> Tensor:
-        """Where each key stands from each query, (queries, keys)."""
+        """Position of each key relative to each query, (queries, keys)."""
         return torch.arange(keys, device=device) - torch.arange(queries, device=device)[:, None]
 
 
 def computed_scores(length: int, r: int) -> int:
-    """How many scores of queries with keys each head computes over `length` positions."""
+    """Scores (query times key) that each head computes over `length` positions."""
     return -(-length // r) * r * (2 * r - 1)

@@ -1,4 +1,4 @@
-"""Positional encoding (section 3.5): what tells the model in which order the tokens stand."""
+"""Positional encoding (section 3.5): how the model knows the order of tokens."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """One learned vector a position (table 3, row E).
+    """One learned vector per position (table 3, row E).
 
-    Positions beyond the table, which training never saw, all take its last vector.
+    Positions beyond the table, which training never saw, use its last vector.
     """
 
     def __init__(self, d_model: int, length: int) -> None:

@@ -44,7 +44,7 @@ from aiayn.model.positions import LearnedPositions, SinusoidalPositions
 
 @dataclass
 class Memory:
-    """What the decoder sees of the source: each layer's keys and values, and which are real."""
+    """The source as the decoder sees it: each layer's keys and values, and which are real."""
 
     layers: list[KeysValues]
     may_attend_B11S: Tensor

@@ -1,9 +1,9 @@
-"""The paper's recipe: all that a run must be before its score may stand beside a printed figure.
+"""The paper's recipe: what a run must be before its score is compared with a printed figure.
 
-What the paper does not tell is no part of it: into how many parts a batch is cut, the seed, how
-often a run is validated, the number format of matrix products. Two exceptions are the authors'
-code's: beyond which length a pair is left out, because it decides what is learned from, and when a
-search stops, because it decides what is found.
+What the paper does not state is not required (`UNSTATED`; nor are the seed and the number format of
+matrix products). Two requirements come from the authors' code: beyond which length a pair is left
+out, because it decides what is trained on, and when a search stops, because it decides what is
+found.
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ from aiayn.paper.requirement import Requirement, about, exactly
 
 CHECKPOINT_MINUTES = 10  # section 6.1
 THE_AUTHORS_CODE = "the authors' code; the paper is silent"
+UNSTATED = frozenset(
+    {
+        "training.micro_batches", "training.validation_steps", "training.log_steps",
+        "bpe.normalization",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,12 +30,14 @@ class Recipe:
     """What a run must be.
 
     `parameters` go by dotted name: `model.N`, `training.adam.beta1`; `decoding.beam` and
-    `bpe.vocabulary` are of the run's task.
+    `bpe.vocabulary` are of the run's task. Those in `unstated` may be anything; every other one
+    must have its default, because it is an extension that the paper does not have.
     """
 
     parameters: Mapping[str, Requirement]
     training_text: TrainingText
     evaluation_set: EvaluationSet
+    unstated: frozenset[str] = UNSTATED
 
 
 TRAINING = {

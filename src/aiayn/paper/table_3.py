@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aiayn.config import Model
 from aiayn.paper.corpora import DEVELOPMENT_SET, WMT14_EN_DE
 from aiayn.paper.printed import Printed, cells
-from aiayn.paper.recipe import EN_DE_VOCABULARY, SEARCH, TRAINING, Recipe, columns
+from aiayn.paper.recipe import EN_DE_VOCABULARY, SEARCH, TRAINING, UNSTATED, Recipe, columns
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,8 @@ def model_of(row: str) -> Model:
 
 
 def recipe_of(row: str) -> Recipe:
-    """What a run must be to stand beside a row; its last checkpoint counts, so none is averaged."""
+    """What a run must be to be compared with a row; its last checkpoint is scored, whichever others
+    were written and averaged."""
     return Recipe(
         parameters=columns(columns_of(row), "table 3")
         | TRAINING
@@ -125,4 +126,5 @@ def recipe_of(row: str) -> Recipe:
         | {"bpe.vocabulary": EN_DE_VOCABULARY},
         training_text=WMT14_EN_DE,
         evaluation_set=DEVELOPMENT_SET,
+        unstated=UNSTATED | {"model.average", "model.checkpoint_steps"},
     )

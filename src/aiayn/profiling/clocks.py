@@ -1,4 +1,4 @@
-"""Wall time and memory of a layer on the device at hand: circumstances, never results."""
+"""Wall time and memory of a layer on the device at hand: run metadata, never results."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
-from types import SimpleNamespace
+
+from pydantic.fields import FieldInfo
 
 from aiayn.config import Config
 from aiayn.paper import EvaluationSet, Printed, Recipe, Requirement, TrainingText
@@ -17,6 +17,7 @@ from aiayn.report.verdict import judge
 from aiayn.results import paths
 from aiayn.results.scores import TestSet
 from aiayn.results.text import RAW, Manifest
+from aiayn.validation import StrictModel
 
 TEXT, FORM = "text", "text.form"
 
@@ -89,10 +90,11 @@ def departures(
         manifest: of the run's task; None where its text is not here, which departs in itself.
     """
     task = config.task(config.run(run).task)
-    parameters = SimpleNamespace(
-        model=config.model_of(run), training=config.training, decoding=task.decoding, bpe=task.bpe
-    )
-    yield from parameter_departures(recipe, parameters)
+    sections = {
+        "model": config.model_of(run), "training": config.training, "decoding": task.search,
+        "bpe": task.bpe,
+    }  # fmt: skip
+    yield from parameter_departures(recipe, sections)
     if manifest is None:
         missing = f"its training text is unknown: {paths.TEXTS} has no manifest of it"
         yield Departure(TEXT, missing)
@@ -111,13 +113,37 @@ def departures(
             yield Departure(TEXT, said)
 
 
-def parameter_departures(recipe: Recipe, parameters: object) -> Iterator[Departure]:
-    """Which parameters are not what the paper states; `parameters` have the recipe's sections."""
+def parameter_departures(
+    recipe: Recipe, sections: Mapping[str, StrictModel]
+) -> Iterator[Departure]:
+    """Which parameters are not what the paper states, in the recipe's order; then which are set
+    that the paper does not have. `sections` go by the first part of a dotted name."""
+    values = {
+        path: (value, field)
+        for name, section in sections.items()
+        for path, value, field in _leaves(section, name)
+    }
     for path, requirement in recipe.parameters.items():
-        value = attrgetter(path)(parameters)
+        value, _ = values[path]
         if not requirement.admits(value):
             said = f"{path.rpartition('.')[2]} is {value}, not {_stated(requirement)}"
             yield Departure(path, said)
+    for path, (value, field) in values.items():
+        if path in recipe.parameters or path in recipe.unstated or value == field.default:
+            continue
+        yield Departure(
+            path, f"{path.rpartition('.')[2]} is {value}, which the paper does not have"
+        )
+
+
+def _leaves(section: StrictModel, name: str) -> Iterator[tuple[str, object, FieldInfo]]:
+    """Every parameter of a section, and of those within it: dotted name, value, field."""
+    for key, field in type(section).model_fields.items():
+        value = getattr(section, key)
+        if isinstance(value, StrictModel):
+            yield from _leaves(value, f"{name}.{key}")
+        else:
+            yield f"{name}.{key}", value, field
 
 
 def text_departures(paper: TrainingText, ours: Manifest) -> Iterator[str]:

@@ -37,7 +37,7 @@ from aiayn.report.table_1_figures import wall_time
 from aiayn.report.tables import csv_text, latex, markdown
 from aiayn.results import machine_metadata, paths
 from aiayn.results.json_files import if_there
-from aiayn.results.metadata import facts, read_decode, read_profile, read_train
+from aiayn.results.metadata import facts, read_decode, read_profile, training_of
 from aiayn.validation import nearest
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ def metadata_html(evidence: Evidence) -> str:
         DataError: a file is there but is not what it should be.
     """
     root, runs = evidence.root, evidence.config.runs
-    trained = {run: if_there(read_train, root / paths.training_metadata(run)) for run in runs}
+    trained = {run: training_of(root, run) for run in runs}
     decoded = {run: if_there(read_decode, root / paths.decoding_metadata(run)) for run in runs}
     layers = if_there(read_profile, root / paths.LAYERS_METADATA)
     return render(
-        "circumstances.html",
+        "run_metadata.html",
         scale=evidence.config.scale,
         rendering=rendering_facts(root),
         wall_time=wall_time(layers) if layers else None,

@@ -6,12 +6,13 @@ another recipe is not the paper's recipe. Every departure is named (report/depar
 
 Two figures measured the paper's way count as equal up to a tolerance. Late checkpoints of one
 training differ by about 0.3 BLEU (as NVIDIA's DeepLearningExamples report), so less than
-TOLERANCE_BLEU would ask for luck. A protocol mistaken for another moves a score by 0.7 or more
-(fairseq's big EN-DE: 29.3 with compounds split, 28.6 by sacreBLEU), so more would let a wrong ruler
-pass. The bootstrap interval is shown but does not decide: it says how far the score would move on
-other sentences, and the paper's sentences are the same as ours. TOLERANCE_PERPLEXITY asks of a
-perplexity what TOLERANCE_BLEU asks of BLEU: over the paper's base and rows (C), 0.12 nats a piece
-go with 1 BLEU, so half a BLEU with 6 % of a perplexity.
+TOLERANCE_BLEU would ask for luck. A protocol mistaken for another moves a score by about as much:
+compounds that are not split by 0.7 or more (fairseq's big EN-DE: 29.3 with, 28.6 by sacreBLEU), a
+reference with typographic quotes by 0.5 (docs/deviations.md). So more would accept a score by the
+wrong protocol. The bootstrap interval is shown but does not decide: it says how far the score would
+move on other sentences, and the paper's sentences are the same as ours. TOLERANCE_PERPLEXITY asks
+of a perplexity what TOLERANCE_BLEU asks of BLEU: over the paper's base and rows (C), 0.12 nats a
+piece go with 1 BLEU, so half a BLEU with 6 % of a perplexity.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pandas as pd
 
 from aiayn.config import Config
 from aiayn.paper import Paper, Recipe, recipe_of
-from aiayn.paper.known_costs import SEED, known_costs
+from aiayn.paper.known_costs import PROTOCOL, SEED, known_costs
 from aiayn.report.departures import departures, set_departures
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
@@ -65,7 +65,7 @@ def _table(lines: Iterable[Line], config: Config) -> Table:
             row(said, Cell(known, tone="quiet" if known == NOT_KNOWN else ""), _named(runs, config))
             for (said, known), runs in runs_of_departure.items()
         ),
-        (RECIPES,),
+        (RECIPES, PROTOCOL),
         key="why-not",
     )
 

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from aiayn.errors import CheckpointError
 from aiayn.results.json_files import parse_json, plain
 from aiayn.validation import Items, StrictModel
 
 FORMAT = 1
 AVERAGING = ("steps", "checkpoint_steps", "average")  # what decides which weights an average has
+MOST_POSITIONS = 1_000_000  # a table of positions has as many rows as the longest sentence pieces
 
 
 class Weights(StrictModel):
@@ -26,7 +29,7 @@ class Weights(StrictModel):
     run: str
     model: Mapping[str, Any]
     seed: int
-    max_length: int
+    max_length: int = Field(gt=0, le=MOST_POSITIONS)
     step: int
     averaged_steps: Items[int] | None = None
 

@@ -43,7 +43,7 @@ class Lock:
     def digests(self, *items: str) -> dict[str, str]:
         """A digest for each stage of `items`: of its command, deps, params and outs.
 
-        Circumstances are left out: the same work done again has the same digest.
+        The same work done again has the same digest: older locks' run metadata is left out.
         """
         return {
             stage: hashlib.sha256(json.dumps(_work(entry), sort_keys=True).encode()).hexdigest()[
@@ -84,7 +84,7 @@ def is_code(path: str) -> bool:
 
 
 def _work(entry: Mapping[str, Any]) -> dict[str, Any]:
-    outs = [out for out in entry.get("outs", ()) if "circumstances" not in out["path"]]
+    outs = [out for out in entry.get("outs", ()) if "run_metadata" not in out["path"]]
     return {**entry, "outs": outs}
 
 

@@ -6,12 +6,14 @@ Nothing here is a result, and no result reads it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from aiayn.errors import DataError
+from aiayn.results import paths
 from aiayn.results.json_files import plain, read_json, write_json
 from aiayn.results.machine_metadata import MachineMetadata
 from aiayn.validation import StrictModel
@@ -22,7 +24,8 @@ FORMAT = 1
 class TrainingMetadata(MachineMetadata):
     """Of a training. Seconds include those of earlier, interrupted starts; tokens are real target
     pieces, validation left out; times are ISO 8601, in UTC. `peak_rss_bytes` is the most memory
-    that the first process held since the last start, a GPU's left out; old records lack it."""
+    that the first process held since the last start, a GPU's left out; `history_md5` is the digest
+    of the training's history file. Old records lack these two."""
 
     fingerprint: str
     seconds: float
@@ -38,6 +41,7 @@ class TrainingMetadata(MachineMetadata):
     padding_share: float
     parameters: int
     peak_rss_bytes: int | None = None
+    history_md5: str | None = None
 
 
 class DecodingMetadata(StrictModel):
@@ -76,6 +80,26 @@ def write(path: Path, record: TrainingMetadata | DecodingMetadata | ProfilingMet
 def read_train(path: Path) -> TrainingMetadata:
     """Those of a training. Raises DataError: the file is missing, or is something else."""
     return read_json(TrainingMetadata, path, _file_error)
+
+
+def training_of(root: Path, run: str) -> TrainingMetadata | None:
+    """The metadata of the training whose history is below `root`; None if there is none, or only
+    that of another training: DVC restores a history, and no metadata.
+
+    Raises:
+        DataError: the file is something else.
+    """
+    path, history = root / paths.training_metadata(run), root / paths.history(run)
+    found = read_train(path) if path.exists() else None
+    if found and found.history_md5 and history.exists():
+        return found if found.history_md5 == md5(history.read_bytes()) else None
+    return found
+
+
+def md5(content: bytes | str) -> str:
+    """The digest of a file's content, as DVC records it."""
+    data = content.encode() if isinstance(content, str) else content
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
 def read_decode(path: Path) -> DecodingMetadata:

@@ -20,7 +20,7 @@ VOCABULARIES = Path("data/bpe")
 TOKENS = Path("data/tokens")
 MODELS = Path("models")
 HISTORIES = Path("history")
-METADATA = Path("circumstances")
+METADATA = Path("run_metadata")
 OUTPUTS = Path("outputs")
 SCORES = Path("scores")
 METRICS = Path("metrics")
@@ -41,7 +41,7 @@ TABLE_3 = COMPARISONS / "table_3.json"
 REPORT_TABLES = REPORTS / "tables"
 REPORT_FIGURES = REPORTS / "figures"
 REPORT_PAGE = REPORTS / "index.html"
-REPORT_METADATA = REPORTS / "circumstances.html"
+REPORT_METADATA = REPORTS / "run_metadata.html"
 
 SIDES = ("source", "target")
 TREES = "trees"

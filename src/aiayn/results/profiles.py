@@ -1,6 +1,6 @@
 """What the layers of table 1 and the models cost: profiles/layers.json and profiles/models.json.
 
-All of it is counted, so it is the same on every machine; times are circumstances.
+All of it is counted, so it is the same on every machine; times are run metadata.
 """
 
 from __future__ import annotations

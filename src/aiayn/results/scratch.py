@@ -7,19 +7,17 @@ to find its outputs where it left them.
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import suppress
 from pathlib import Path
 
 from aiayn.errors import DataError
 from aiayn.results import paths
 from aiayn.results.lock import Lock
+from aiayn.results.metadata import read_train
 
 
 def finished(folder: Path) -> Path:
-    """The circumstances of a training that has ended, in its scratch folder; byte for byte those
-    among its outputs, so that dvc.lock tells whether the outputs are this training's.
-    """
+    """A training's metadata, in its scratch folder: there only if the training has ended."""
     return folder / "train.json"
 
 
@@ -36,8 +34,12 @@ def delete(folder: Path) -> None:
         folder.rmdir()
 
 
-def delete_recorded(root: Path) -> None:
-    """Delete the scratch folder of every training that dvc.lock below `root` records."""
+def delete_recorded(root: Path, starting: str | None = None) -> None:
+    """Delete the scratch folder of every training that dvc.lock below `root` records.
+
+    Args:
+        starting: the run that is about to be trained, if one is.
+    """
     ended = sorted((root / paths.SCRATCH).glob(str(finished(Path("*")))))
     if not ended:
         return
@@ -47,8 +49,17 @@ def delete_recorded(root: Path) -> None:
         return
     for record in ended:
         run = record.parent.name.rpartition("-")[0]
-        recorded = lock.out(paths.training_metadata(run).as_posix())
-        with suppress(FileNotFoundError):  # another training has just deleted it
-            content = record.read_bytes()
-            if recorded == hashlib.md5(content, usedforsecurity=False).hexdigest():
+        if run != starting and not (root / paths.history(run)).exists():
+            continue  # it is ending just now
+        with suppress(DataError, FileNotFoundError):  # another training has just deleted it
+            if _is_recorded(lock, run, record, root / paths.LOCK):
                 delete(record.parent)
+
+
+def _is_recorded(lock: Lock, run: str, record: Path, lock_file: Path) -> bool:
+    """Whether dvc.lock was written after the training, with its history: an older lock may come
+    from another machine, where the same training had the same outputs."""
+    return (
+        lock.out(paths.history(run).as_posix()) == read_train(record).history_md5
+        and lock_file.stat().st_mtime_ns >= record.stat().st_mtime_ns
+    )

@@ -25,7 +25,7 @@ from aiayn.results.metadata import (
     DecodingMetadata,
     TrainingMetadata,
     read_decode,
-    read_train,
+    training_of,
 )
 from aiayn.results.profiles import ModelsProfile, read_models
 from aiayn.results.scores import SplitScores
@@ -109,7 +109,7 @@ class Project:
         task, model = config.run(run).task, config.run(run).model
         path = root / paths.history(run)
         curve = history.read(path)
-        training = if_there(read_train, root / paths.training_metadata(run))
+        training = training_of(root, run)
         decoding = if_there(read_decode, root / paths.decoding_metadata(run))
         scored = if_there(scores.read, root / paths.scores(run))
         splits = scored.splits if scored else {}

@@ -1,4 +1,4 @@
-"""Micro-batches of pairs of like length (section 5.1), in an order that seed and epoch decide."""
+"""Micro-batches of pairs of similar length (section 5.1), ordered by seed and epoch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Batch = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class MicroBatch:
-    """Pairs to be computed together.
+    """Pairs that are computed together.
 
     indices: (at most rows,) numbers of the pairs.
     shape: (rows, S, T): source is padded to (rows, S), target to (rows, T).
@@ -34,16 +34,16 @@ class BatchPlan:
 
     The stream of micro-batches is one epoch after the other; each holds every kept pair once, in
     the same number of micro-batches. Step k (from 0) takes the next `micro_batches` of the stream,
-    and any step can be asked for directly. What an epoch holds is a function of (seed, epoch):
-    pairs of a shape are drawn anew, then all micro-batches are put in random order.
+    and any step can be computed directly. An epoch is a function of (seed, epoch): the pairs of
+    each shape are shuffled, then all micro-batches are put in random order.
 
     A global batch holds, on average, `batch_tokens` real tokens a side (mean of source and target).
 
     Attributes:
         left_out: pairs with a side above `max_length`.
         shapes: every (rows, S, T) that occurs.
-        padding_share: of all tokens computed in an epoch, both sides, how many are padding.
-        steps_per_epoch: optimiser steps in which every pair is seen once; not a whole number.
+        padding_share: padding as a share of all tokens computed in an epoch, both sides.
+        steps_per_epoch: optimiser steps in which every pair is seen once; a fraction.
     """
 
     def __init__(

@@ -9,9 +9,9 @@ from torch import nn
 class FlatParameters:
     """Moves a model's parameters and gradients into one vector each; the model keeps views.
 
-    `values` is what an optimiser steps; its `.grad` is where every backward pass adds up, so that
-    micro-batches accumulate. It is the beginning of `sums`, which processes add up in a single
-    call; `control`, its end, carries what else they exchange at every step.
+    The optimiser updates `values`; every backward pass accumulates into its `.grad`. That is the
+    first part of `sums`, which processes sum in one call; the last part, `control`, carries what
+    else they exchange at every step.
     """
 
     def __init__(self, model: nn.Module, *, control_slots: int) -> None:

@@ -1,4 +1,4 @@
-"""What a training run consumes, and the digest that stands for it."""
+"""What determines a training, and its digest."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from aiayn.results.checkpoints import Weights
 
 @dataclass(frozen=True)
 class Job:
-    """A run to train: a model, how to train it, on which tokens of which kind of task, from which
-    seed, by which code (`config.dvc_yaml.code_digest`)."""
+    """A run to train: its model, training parameters, kind of task, tokens, seed and code
+    (`config.dvc_yaml.code_digest`)."""
 
     run: str
     kind: Kind
@@ -47,12 +47,12 @@ class Job:
         return Job(run, kind, model, training, seed, digest, code)
 
     def fingerprint(self, device: Device) -> str:
-        """Digest of everything that decides the weights: parameters, data, code, versions, what
-        computes and in which formats.
+        """Digest of everything that determines the weights: parameters, data, code, versions, kind
+        of machine and number format.
 
-        Two trainings of one fingerprint and the same number of processes end with the same bits.
+        Trainings with one fingerprint and the same number of processes end with the same bits.
         """
-        consumed = {
+        determining = {
             "kind": self.kind,
             "model": self.model.columns,
             "training": self.training.model_dump(),
@@ -64,13 +64,13 @@ class Job:
             "kernels": device.kernels,
             "precision": device.precision,
             "matmul": torch.get_float32_matmul_precision(),
-            # another number of threads adds up in another order
+            # another number of threads sums in another order
             "threads": torch.get_num_threads() if device.device.type == "cpu" else None,
         }
-        return hashlib.sha256(json.dumps(consumed, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(determining, sort_keys=True).encode()).hexdigest()
 
     def weights(self, step: int) -> Weights:
-        """What the model's weights are after `step` steps."""
+        """Metadata of the model's weights after `step` steps."""
         return Weights(
             run=self.run,
             model=self.model.columns,

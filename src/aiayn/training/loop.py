@@ -1,4 +1,4 @@
-"""From the first step, or wherever an earlier attempt was killed, to the last."""
+"""The training loop: start or resume, step, validate, save, stop on SIGTERM."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from aiayn.results.progress import Progress
 from aiayn.results.scratch import delete
 from aiayn.training.trainer import Trainer
 
-STEPS_BETWEEN_GIVING_BACK = 50  # memory: seldom enough to cost nothing
+STEPS_BETWEEN_RELEASES = 50  # of memory: rarely enough to cost nothing
 
 Observer = Callable[[int, Mapping[str, float]], None]
 
 
 class Terminated(SystemExit):
-    """SIGTERM came; the state is saved and the next start goes on from it. Ends the program."""
+    """SIGTERM was received and the state saved; the next start resumes. Ends the program."""
 
 
 @dataclass
 class Outcome:
-    """What a training leaves behind, besides its checkpoints."""
+    """The result of a training, besides its checkpoints."""
 
     run: str
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Outcome:
 
     @property
     def curve(self) -> History:
-        """One line every `log_steps`, and where the model was validated."""
+        """One line every `log_steps`, and at every validation."""
         return History(tuple(Line(**line) for line in self.history))
 
 
@@ -52,15 +52,14 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
 
     Args:
         trainer: at step 0.
-        scratch: folder of this very training (its name holds the fingerprint); if it holds the
-            state of an interrupted attempt, training goes on from there with the same bits, and
-            does nothing if that had reached the last step. On return it holds the last `average`
-            checkpoints.
-        observe: told (step, metrics) at every line of history; by the first process only.
+        scratch: folder of this training (its name has the fingerprint). If it has the state of an
+            interrupted start, training resumes from it, to the same bits; if that had reached the
+            last step, nothing is done. On return it has the last `average` checkpoints.
+        observe: called with (step, metrics) for every line of history, by the first process only.
     Raises:
-        TrainingError: the loss is not finite, or the processes do not go on from the same state.
-        CheckpointError: part of `scratch` is missing, or is not what a training wrote.
-        Terminated: SIGTERM came, to any process; the state was saved.
+        TrainingError: the loss is not finite, or the processes do not start from the same state.
+        CheckpointError: part of `scratch` is missing, or was not written by a training.
+        Terminated: a process received SIGTERM; the state was saved.
     """
     settings, last = trainer.job.training, trainer.job.model.steps
     outcome = _resume(trainer, scratch)
@@ -68,7 +67,7 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
     first = trainer.processes.is_first
     clock, begun = _Clock(outcome, trainer.step_number), trainer.tokens
     with (
-        _noting_termination(trainer),
+        _stopping_on_sigterm(trainer),
         tqdm(
             total=last, initial=trainer.step_number, desc=trainer.job.run, unit="step",
             disable=None if first else True, dynamic_ncols=True,
@@ -78,9 +77,9 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
             trainer.step()
             bar.update()
             step = trainer.step_number
-            if step % STEPS_BETWEEN_GIVING_BACK == 0:
-                trainer.device.give_back_memory()
-            final, stop = step == last, trainer.is_to_stop
+            if step % STEPS_BETWEEN_RELEASES == 0:
+                trainer.device.release_memory()
+            final, stop = step == last, trainer.should_stop
             validated = step % settings.validation_steps == 0 or final
             if step % settings.log_steps == 0 or validated:
                 line = _history_line(trainer)
@@ -96,14 +95,14 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
                 if first:
                     observe(step, {**line, "tokens_per_second": speed})
                     left = clock.seconds_left(step, last)
-                    told = Progress(step, last, line["loss"], speed, left)
-                    progress.write(paths.progress(scratch), told)
+                    current = Progress(step, last, line["loss"], speed, left)
+                    progress.write(paths.progress(scratch), current)
             kept = final or step % trainer.job.model.checkpoint_steps == 0
             if kept or stop:
                 clock.stamp(outcome)
                 _save(trainer, scratch, outcome, keep=kept)
             if stop and not final:
-                message = f"{trainer.job.run}: stopped at step {step}; run it again to go on"
+                message = f"{trainer.job.run}: stopped at step {step}; run it again to resume"
                 raise Terminated(message if first else 1)
     return outcome
 
@@ -124,11 +123,11 @@ class _Clock:
         self.validation += time.perf_counter() - before
 
     def speed(self, tokens: int) -> float:
-        """Real target tokens a second, validation left out."""
+        """Real target tokens per second, without validation."""
         return tokens / (time.perf_counter() - self.begun - self.validation)
 
     def seconds_left(self, step: int, last: int) -> float:
-        """Until `last`, at the pace of this start so far."""
+        """Until `last`, at the average speed of this start."""
         return (time.perf_counter() - self.begun) / (step - self.step) * (last - step)
 
     def stamp(self, outcome: Outcome) -> None:
@@ -151,7 +150,7 @@ def _history_line(trainer: Trainer) -> dict[str, Any]:
 
 def _validation(trainer: Trainer) -> dict[str, float]:
     dev_loss = trainer.validate()
-    # past this a float64 overflows; such a perplexity says "hopeless" in any case
+    # beyond this a float64 overflows
     return {
         "dev_loss": round(dev_loss, 6),
         "dev_perplexity": round(math.exp(min(dev_loss, 700)), 6),
@@ -169,7 +168,7 @@ def _resume(trainer: Trainer, scratch: Path) -> Outcome:
     run, state = trainer.job.run, paths.resume(scratch)
     if not state.exists():
         if trainer.processes.is_first and scratch.exists():
-            delete(scratch)  # what is left of one that was deleted, or killed before it saved
+            delete(scratch)  # the rest of one that was deleted, or killed before it saved
         return Outcome(run)
     outcome = Outcome(run, **trainer.restore_state(state))
     outcome.starts += 1
@@ -179,20 +178,20 @@ def _resume(trainer: Trainer, scratch: Path) -> Outcome:
 
 def _check_complete(trainer: Trainer, scratch: Path) -> None:
     model = trainer.job.model
-    wanted = kept_steps(
+    expected = kept_steps(
         trainer.step_number, last=model.steps, every=model.checkpoint_steps, keep=model.average
     )
-    for step in wanted:
+    for step in expected:
         path = paths.checkpoint(scratch, step)
         if not path.exists():
             raise CheckpointError(
-                f"{path}: not there, but training had come to step {trainer.step_number}. Part of "
+                f"{path}: missing, but training had reached step {trainer.step_number}. Part of "
                 "the folder was deleted: delete the rest of it to train from the start."
             )
 
 
 def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> None:
-    """Save where to go on from and, if `keep`, weights to average; drop those too old for that."""
+    """Save the state to resume from and, if `keep`, weights to average; delete older ones."""
     if not trainer.is_finite():
         raise _diverged(trainer, "weights are no longer finite")
     if trainer.processes.is_first:
@@ -213,11 +212,11 @@ def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> N
 
 
 @contextmanager
-def _noting_termination(trainer: Trainer) -> Iterator[None]:
-    """On SIGTERM, ask the trainer to stop after a step."""
+def _stopping_on_sigterm(trainer: Trainer) -> Iterator[None]:
+    """On SIGTERM, request a stop after the current step."""
 
     def note(number: int, frame: FrameType | None) -> None:
-        trainer.is_asked_to_stop = True
+        trainer.stop_requested = True
 
     previous = signal.signal(signal.SIGTERM, note)
     try:

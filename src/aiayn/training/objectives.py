@@ -1,4 +1,4 @@
-"""What each kind of task trains: which model, on which targets, by which loss."""
+"""The model, targets and loss of each kind of task."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Losses = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True)
 class Objective(Generic[M]):
-    """How a kind of task is learned.
+    """How a kind of task is trained.
 
     field | what it does
     --- | ---
-    pairs | makes a split's pairs those to train on
-    build | makes the model of a row of table 3, from the training pairs and the max_length
+    pairs | turns a split's pairs into those to train on
+    build | creates the model of a row of table 3, given the training pairs and the max_length
     losses | smoothed loss and negative log-likelihood, in nats, summed over the real targets; of
     | | the model, source (B, S), target (B, T) and eps_ls
     """
@@ -61,13 +61,13 @@ def _classifier(row: Model, train: TokenArrays, max_length: int) -> Classifier:
 def _labels(model: Classifier, source: Tensor, target: Tensor, eps_ls: float) -> Losses:
     """Smoothing as in section 5.4, over the labels."""
     logits_BY = model(source).float()
-    wanted_B = target[:, 0] - label_pieces.FIRST
+    target_B = target[:, 0] - label_pieces.FIRST
     padding = PAD - label_pieces.FIRST
     loss = functional.cross_entropy(
-        logits_BY, wanted_B, ignore_index=padding, reduction="sum", label_smoothing=eps_ls
+        logits_BY, target_B, ignore_index=padding, reduction="sum", label_smoothing=eps_ls
     )
     nll = functional.cross_entropy(
-        logits_BY.detach(), wanted_B, ignore_index=padding, reduction="sum"
+        logits_BY.detach(), target_B, ignore_index=padding, reduction="sum"
     )
     return loss, nll
 

@@ -1,4 +1,4 @@
-"""What may differ between two identical trainings: when, where, how fast, with which versions."""
+"""Metadata that may differ between identical trainings: time, host, speed, versions."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from datetime import UTC, datetime, timedelta
 
 import torch
 
+from aiayn.results.history import content
 from aiayn.results.machine_metadata import this_machine
-from aiayn.results.metadata import TrainingMetadata
+from aiayn.results.metadata import TrainingMetadata, md5
 from aiayn.training.loop import Outcome
 from aiayn.training.trainer import Trainer
 
-RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # in which the system tells it, bytes
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
 
 
 def training_metadata(trainer: Trainer, outcome: Outcome) -> TrainingMetadata:
-    """Of a training that has just ended; seconds include those of earlier, interrupted starts."""
+    """Of a training that has just ended; seconds include earlier, interrupted starts."""
     device = trainer.device
     now = datetime.now(UTC)
     return TrainingMetadata(
@@ -35,5 +36,6 @@ def training_metadata(trainer: Trainer, outcome: Outcome) -> TrainingMetadata:
         matmul=torch.get_float32_matmul_precision(),
         padding_share=round(trainer.plan.padding_share, 4),
         parameters=trainer.flat.values.numel(),
+        history_md5=md5(content(outcome.curve)),
         peak_rss_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT,
     )

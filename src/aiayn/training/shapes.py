@@ -1,8 +1,8 @@
-"""The shapes of a corpus's micro-batches: few enough to recur, close enough to its lengths.
+"""The shapes of a corpus's micro-batches: few enough to recur, close to its lengths.
 
 Every pair is a point (source length, target length). A box is a rectangle of such points, and its
-far corner is what its pairs are padded to. One box around all points is split where that saves
-most padding, its parts likewise, as long as every box can fill a few micro-batches an epoch.
+pairs are padded to its far corner. One box around all points is split where that saves the most
+padding, and so are its parts, as long as every box can fill a few micro-batches per epoch.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_SHAPES = 100
-# micro-batches that every shape should fill in an epoch, and the padding for which fewer will do;
-# much below one, batches could no longer hold the tokens that they should
+# micro-batches that every shape should fill in an epoch, tried in this order until padding is below
+# the goal; much below one, batches could not hold the tokens that they should
 RECURRENCES = (4, 3, 2, 1.5, 1, 0.75)
 PADDING_GOAL = 0.05
 

@@ -26,10 +26,10 @@ from aiayn.training.objectives import OBJECTIVES
 from aiayn.training.processes import Processes
 from aiayn.training.schedule import learning_rate
 
-# what processes exchange beside gradients: their share of the loss, whether to stop
+# what processes exchange besides gradients: their share of the loss, whether to stop
 LOSS, STOP = 0, 1
-GPU_STEPS_BETWEEN_ANSWERS = 10  # reading it waits for the GPU
-VALIDATION_TOKENS = 4096  # in a batch; changes no number beyond the order of summation
+GPU_STEPS_BETWEEN_STOP_CHECKS = 10  # each waits for the GPU
+VALIDATION_TOKENS = 4096  # per batch; affects only the order of summation
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Interval:
 
 
 class Trainer:
-    """A job on a device, at some step."""
+    """The state of a job on a device, at some step."""
 
     def __init__(
         self, job: Job, train: TokenArrays, dev: TokenArrays, device: Device, processes: Processes
@@ -80,10 +80,10 @@ class Trainer:
         self.tokens = 0
         self._loss = torch.zeros((), dtype=torch.float64, device=device.device)
         self._interval_tokens = 0
-        self.is_asked_to_stop = False
+        self.stop_requested = False
 
     def summary(self) -> str:
-        """What is about to be trained, on one line."""
+        """The run, its model and how it is computed, in one line."""
         matmul = torch.get_float32_matmul_precision()
         return (
             f"{self.job.run}: {self.flat.values.numel():,} parameters, "
@@ -107,7 +107,7 @@ class Trainer:
             (loss / tokens).backward()  # type: ignore[no-untyped-call]
             share += loss.detach()
         if not is_alone:
-            self.flat.control[STOP] = float(self.is_asked_to_stop)
+            self.flat.control[STOP] = float(self.stop_requested)
             self.processes.add_up(self.flat.sums)
             self._loss += self.flat.control[LOSS]
         self.step_number += 1
@@ -117,19 +117,19 @@ class Trainer:
         self._interval_tokens += tokens
 
     @property
-    def is_to_stop(self) -> bool:
-        """Whether this process or another has been asked to stop, by the last step that it took;
-        every process answers the same.
+    def should_stop(self) -> bool:
+        """Whether a stop was requested of any process before the last step; the same in every
+        process.
         """
         if self.processes.count == 1:
-            return self.is_asked_to_stop
-        if self.device.device.type == "cuda" and self.step_number % GPU_STEPS_BETWEEN_ANSWERS:
+            return self.stop_requested
+        if self.device.device.type == "cuda" and self.step_number % GPU_STEPS_BETWEEN_STOP_CHECKS:
             return False
         return bool(self.flat.control[STOP] > 0)
 
     @property
     def learning_rate(self) -> float:
-        """Of the step that was taken last."""
+        """Of the last step."""
         settings = self.job.training
         return learning_rate(
             self.step_number, self.job.model.d_model, settings.warmup_steps,
@@ -138,15 +138,15 @@ class Trainer:
 
     @property
     def epoch(self) -> float:
-        """How often the training data has been seen."""
+        """How many times the training data has been seen."""
         return self.step_number / self.plan.steps_per_epoch
 
     def is_finite(self) -> bool:
-        """Whether every weight is a number."""
+        """Whether every weight is finite."""
         return bool(torch.isfinite(self.flat.values).all())
 
     def close_interval(self) -> Interval:
-        """The sums since this was last called, over all processes."""
+        """The sums since the last call, over all processes."""
         interval = Interval(float(self._loss.item()), self._interval_tokens)
         self._loss.zero_()
         self._interval_tokens = 0
@@ -154,7 +154,7 @@ class Trainer:
 
     @torch.no_grad()
     def validate(self) -> float:
-        """Negative log-likelihood of the dev set in nats per piece, end symbol counted, without
+        """Negative log-likelihood of the dev set in nats per piece, end symbols included, without
         smoothing; its exponential is the paper's per-word-piece perplexity.
         """
         self.model.eval()
@@ -166,7 +166,7 @@ class Trainer:
         return float(total.item()) / int(self.dev_arrays.lengths[1].sum())
 
     def save_weights(self, path: Path) -> None:
-        """Weights alone, for averaging and decoding."""
+        """The weights only, for averaging and decoding."""
         save_weights(path, self.model.state_dict(), self.job.weights(self.step_number))
 
     def save_state(self, path: Path, extra: dict[str, Any]) -> None:
@@ -186,7 +186,7 @@ class Trainer:
         save_tensors(path, tensors, {"counters": counters, "extra": extra})
 
     def restore_state(self, path: Path) -> dict[str, Any]:
-        """Undo of `save_state`: the next step gives the same bits. Returns `extra`."""
+        """Inverse of `save_state`: the next step gives the same bits. Returns `extra`."""
         tensors, metadata = load_tensors(path)
         counters = metadata["counters"]
         with torch.no_grad():
@@ -218,7 +218,7 @@ class Trainer:
 
 
 def _seed(seed: int, step: int, micro_batch: int) -> int:
-    """Another stream of random numbers for every (run, step, micro-batch)."""
+    """A separate stream of random numbers for every (seed, step, micro-batch)."""
     return int(
         np.random.SeedSequence([seed, step, micro_batch]).generate_state(1, np.uint64)[0] >> 1
     )

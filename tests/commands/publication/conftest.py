@@ -51,7 +51,7 @@ def reproduction(tmp_path: Path) -> Path:
     for path, content in (
         ("params.yaml", yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)),
         ("dvc.lock", yaml.dump(lock, Dumper=yaml.CSafeDumper)),
-        ("circumstances/en-de.base.train.json", json.dumps(METADATA)),
+        ("run_metadata/en-de.base.train.json", json.dumps(METADATA)),
         ("history/en-de.base.csv", "step\n10\n"),
         ("scores/en-de.base.json", json.dumps(SCORES)),
     ):

@@ -39,7 +39,7 @@ def test_how_to_reproduce_it(reproduction: Path) -> None:
     ]
     assert lines[3].startswith(".venv/bin/aiayn verify FOLDER")
     assert "`-dirty`: files differed from the commit." in page
-    path = reproduction / "circumstances/en-de.base.train.json"
+    path = reproduction / "run_metadata/en-de.base.train.json"
     record = json.loads(path.read_text())
     later = record | {"commit": "5e5e" * 10, "ended": "2026-01-03T03:04:05+00:00"}
     path.with_name("en-de.big.train.json").write_text(json.dumps(later))
@@ -49,7 +49,7 @@ def test_how_to_reproduce_it(reproduction: Path) -> None:
 
 
 def test_a_single_clean_commit_needs_no_remark(reproduction: Path) -> None:
-    path = reproduction / "circumstances/en-de.base.train.json"
+    path = reproduction / "run_metadata/en-de.base.train.json"
     path.write_text(path.read_text().replace("-dirty", ""))
     page = readme(reproduction, "toy")
     assert "dirty" not in page
@@ -60,7 +60,7 @@ def test_only_existing_files_are_listed(reproduction: Path) -> None:
     page = readme(reproduction, "toy")
     assert "| `scores/` |" in page
     assert "reports" not in page
-    for name in ("scores", "circumstances", "history"):
+    for name in ("scores", "run_metadata", "history"):
         shutil.rmtree(reproduction / name)
     assert "No training is recorded." in readme(reproduction, "toy")
     assert "| `scores/` |" not in readme(reproduction, "toy")

@@ -47,7 +47,7 @@ STAGES = {
         "deps": [{"path": "src/aiayn/training", "md5": "c2.dir"}],
         "params": {"params.yaml": {"training": {"warmup_steps": 800}}},
         "outs": [
-            {"path": "circumstances/en-de.base.train.json", "md5": "never the same"},
+            {"path": "run_metadata/en-de.base.train.json", "md5": "never the same"},
             {"path": "models/en-de.base/checkpoints", "md5": "m1.dir"},
         ],
     },
@@ -72,7 +72,7 @@ def side(tmp_path: Path) -> Side:
         **facts: Any,
     ) -> Path:
         root = tmp_path / name
-        for folder in ("scores", "history", "circumstances"):
+        for folder in ("scores", "history", "run_metadata"):
             (root / folder).mkdir(parents=True)
         shutil.copy(PARAMS, root)
         scored, locked = copy.deepcopy(SCORES), copy.deepcopy(STAGES)
@@ -81,7 +81,7 @@ def side(tmp_path: Path) -> Side:
         (root / f"scores/{RUN}.json").write_text(json.dumps(scored))
         (root / f"history/{RUN}.csv").write_text(HISTORY.format(perplexity=perplexity))
         trained = json.dumps(METADATA | facts)
-        (root / f"circumstances/{RUN}.train.json").write_text(trained)
+        (root / f"run_metadata/{RUN}.train.json").write_text(trained)
         (root / "dvc.lock").write_text(yaml.dump({"stages": locked}, Dumper=yaml.CSafeDumper))
         return root
 

@@ -1,39 +1,164 @@
-"""Every file that is not as dvc.lock has it is named."""
+"""Every file that is not as dvc.lock has it is named, on both sides, and nothing is written."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from aiayn.commands.verification.damage import damage
+from aiayn.commands.verification.damage import damage_here, damage_published
+from aiayn.commands.verification.digests import Digests
+from aiayn.config import PARAMS
+from aiayn.results import paths
+from aiayn.results.lock import Lock
 
 GRAPH = """\
+vars:
+  - root: .
 stages:
   make:
-    foreach: [one, two]
+    foreach: ${runs}
     do:
-      cmd: mkdir -p ${item} && echo a > ${item}/a && echo b > ${item}/b && echo c > ${item}.txt
-      outs:
-        - ${item}
-        - ${item}.txt
+      cmd: ${root}/make ${key} ${item.seed}
+      deps: ["${root}/src"]
+      params: [width]
+      outs: ["scores/${key}", "history/${key}.txt"]
 """
+MAKE = """\
+#!/bin/sh
+mkdir -p scores/$1 history
+for name in a b ä; do echo $name $2 > scores/$1/$name; done
+echo c > history/$1.txt
+"""
+PARAMETERS = "runs: {one: {seed: 1}, two: {seed: 1}}\ntasks: {}\nwidth: 8\n"
+REPRODUCTIONS = Path(__file__).parents[3] / "reproductions"
 
 
-@pytest.mark.slow  # dvc starts twice
-def test_every_changed_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("dvc.yaml").write_text(GRAPH)
-    for command in (("git", "init", "-q"), ("dvc", "init", "-q"), ("dvc", "repro", "-q")):
-        subprocess.run(command, check=True, capture_output=True)
-    assert damage(Path(), {"one", "two"}) == ()
-    Path("one/a").write_text("another sentence\n")
-    Path("one/new").write_text("x")
-    Path("one.txt").unlink()
-    Path("two.txt").write_text("of another run")
-    assert set(damage(Path(), {"one"})) == {
-        "one/a is not as dvc.lock has it",
-        "one/new is not in dvc.lock",
-        "one.txt is missing",
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph that DVC has run."""
+    root = tmp_path_factory.mktemp("made")
+    (root / "src").mkdir()
+    (root / "src/code.py").write_text("print()\n")
+    (root / "make").write_text(MAKE)
+    (root / "make").chmod(0o755)
+    (root / "dvc.yaml").write_text(GRAPH)
+    (root / "params.yaml").write_text(PARAMETERS)
+    for command in (("dvc", "init", "-q", "--no-scm"), ("dvc", "repro", "-q")):
+        subprocess.run(command, check=True, capture_output=True, cwd=root)
+    return root
+
+
+@pytest.fixture
+def project(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(made, tmp_path / "copy", copy_function=shutil.copy2)
+    monkeypatch.chdir(tmp_path / "copy")
+    return Path()
+
+
+def test_digests_are_those_of_dvc(project: Path) -> None:
+    """Also of a published reproduction, whose lock an older DVC wrote."""
+    for root in (project, REPRODUCTIONS / "multi30k_long"):
+        digests, compared = Digests(root), 0
+        for entry in Lock(root / paths.LOCK).stages.values():
+            for out in entry.get("outs", ()):
+                if Path(out["path"]).parts[0] in ("scores", "history", "outputs"):
+                    assert digests.of(Path(out["path"])) == out["md5"]
+                    compared += 1
+        assert compared >= 3
+
+
+def test_every_changed_file_is_named(project: Path) -> None:
+    assert damage_here(project, {"one", "two"}) == ()
+    Path("scores/one/a").write_text("another sentence\n")
+    Path("scores/one/new").write_text("x")
+    Path("scores/one/b").unlink()
+    Path("history/one.txt").unlink()
+    Path("history/two.txt").write_text("of another run")
+    assert set(damage_here(project, {"one"})) == {
+        "scores/one/a is not as dvc.lock has it",
+        "scores/one/new is not in dvc.lock",
+        "scores/one/b is missing",
+        "history/one.txt is missing",
     }
+
+
+def test_a_flipped_bit_that_size_and_time_do_not_show(project: Path) -> None:
+    file = Path("scores/one/a")
+    before = file.stat()
+    content = bytearray(file.read_bytes())
+    content[0] ^= 1
+    with file.open("r+b") as opened:
+        opened.write(content)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = file.stat()
+    same = [(s.st_ino, s.st_size, s.st_mtime_ns) for s in (before, after)]
+    assert same[0] == same[1]
+    assert damage_here(project, {"one"}) == ("scores/one/a is not as dvc.lock has it",)
+
+
+def test_nothing_is_written(project: Path) -> None:
+    """A checkout may be read-only."""
+
+    def files() -> dict[str, int]:
+        return {str(path): path.stat().st_mtime_ns for path in Path().rglob("*")}
+
+    before = files()
+    Path("history/one.txt").read_bytes()
+    damage_here(project, {"one"})
+    damage_published(project)
+    assert files() == before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("params.yaml", "width: 8", "width: 9", "width changed since it ran"),
+        ("src/code.py", "print()", "print(1)", "src changed since it ran"),
+        ("params.yaml", "one: {seed: 1}", "one: {seed: 2}", "its command changed since it ran"),
+    ],
+)
+def test_what_changed_since_a_stage_ran(
+    project: Path, file: str, old: str, new: str, said: str
+) -> None:
+    Path(file).write_text(Path(file).read_text().replace(old, new))
+    assert damage_here(project, {"one"}) == (f"make@one: {said}",)
+
+
+def test_a_lock_that_is_missing_or_cut_is_called_that(project: Path) -> None:
+    lock = paths.LOCK.read_text()
+    for end, expected in (
+        (lock.index("make@two:"), "dvc.lock has no make@two, whose scores/two is here"),
+        (lock.index("make@two:") + 60, "dvc.lock is cut off, or damaged, at make@two"),
+        (lock.rindex("md5: ") + 12, "dvc.lock is cut off, or damaged, at make@two"),
+        (lock.rindex("    - path: "), "dvc.lock is cut off, or damaged, at make@two"),
+    ):
+        paths.LOCK.write_text(lock[:end])
+        assert expected in damage_here(project, {"one", "two"})
+    paths.LOCK.unlink()
+    assert damage_here(project, {"one"}) == ("dvc.lock is missing",)
+    assert damage_published(project) == ("dvc.lock is missing",)
+
+
+def test_a_published_file_is_held_against_its_lock(project: Path) -> None:
+    shutil.rmtree(".dvc")  # as it is published: without the cache
+    assert damage_published(project) == ()
+    Path("history/one.txt").write_text("another curve")
+    Path("scores/two/a").write_text("a wider interval")
+    Path("history/other.txt").write_text("of no stage")
+    Path(PARAMS).write_text(PARAMETERS)
+    assert damage_published(project) == (
+        "history/one.txt is not as dvc.lock has it",
+        "scores/two is not as dvc.lock has it",
+        "history/other.txt is not in dvc.lock",
+    )
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.parent.name for path in REPRODUCTIONS.glob("*/dvc.lock"))
+)
+def test_the_published_reproductions_are_as_their_locks_have_them(name: str) -> None:
+    assert damage_published(REPRODUCTIONS / name) == ()

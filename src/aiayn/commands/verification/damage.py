@@ -1,70 +1,169 @@
-"""Which outputs are not as dvc.lock has them, by DVC's own check of every file."""
+"""Which files are not as dvc.lock has them, and which stages are out of date: every file is hashed.
+
+DVC itself would trust the size and the modification time of a file that it has hashed before, and
+would take a lock in .dvc. Nothing is written here.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from aiayn.errors import GraphError
+import yaml
 
-MESSAGES = {
-    "modified": "is not as dvc.lock has it",
-    "deleted": "is missing",
-    "added": "is not in dvc.lock",
-}
+from aiayn import config
+from aiayn.commands.verification.digests import Digests
+from aiayn.config import dvc_yaml
+from aiayn.results import paths
+from aiayn.results.lock import Lock, is_code
+
+# of a published folder: what dvc.lock vouches for, and the rest of it
+RECORDED = (
+    paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS, paths.METADATA,
+    paths.COMPARISONS, paths.PROFILES, paths.ILLUSTRATIONS,
+)  # fmt: skip
+RENDERED = paths.REPORTS  # from the records, and again whenever the report's code changes
+_DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
+_VARIABLE = re.compile(r"\$\{([\w.]+)\}")
+Entry = Mapping[str, Any]
 
 
-def damage(here: Path, names: Collection[str]) -> tuple[str, ...]:
-    """A sentence for each file of some runs and tasks that was changed, deleted or added since its
-    stage ran, and for each of their stages whose code, parameters or input changed since.
+def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
+    """A sentence for each output of some stages that was changed, deleted or added since they ran,
+    and for each of these stages whose code, parameters or input changed since.
 
     Args:
-        here: a folder with dvc.yaml and dvc.lock.
-        names: of runs and tasks.
+        here: a scale's folder.
+        names: of runs, of tasks, and of stages without either.
     Raises:
-        GraphError: DVC cannot read the folder.
+        ConfigError, DataError: dvc.yaml, params.yaml or dvc.lock cannot be read.
     """
-    status = _dvc(here, "status", "dvc.yaml")
-    if not status:
-        return ()
-    uncommitted = _dvc(here, "data", "status", "--granular").get("uncommitted", {})
-    files = {path: state for state in MESSAGES for path in uncommitted.get(state, ())}
-    found = (
-        sentence
-        for stage, changes in status.items()
-        if stage.partition("@")[2] in names
-        for change in changes
-        for sentence in _sentences(stage, change, files)
-    )
+    file = here / paths.LOCK
+    if not file.exists():
+        return (f"{file} is missing",)
+    lock, digests = Lock(file), Digests(here)
+    graph = dvc_yaml.read(here / dvc_yaml.DVC_YAML)
+    params = yaml.load((here / config.PARAMS).read_bytes(), yaml.CSafeLoader)
+    produced = {
+        out["path"]: out.get("md5")
+        for entry in lock.stages.values()
+        for out in entry.get("outs") or ()
+    }
+    found: list[str] = []
+    for stage, item in _stages(graph, params, names):
+        name = f"{stage}@{item}" if item else stage
+        body = dvc_yaml.body(graph, stage)
+        values = _values(graph, params, stage, item)
+        entry = lock.stages.get(name)
+        if entry is None:
+            outputs = [_resolved(path, values) for path in _outputs(body)]
+            found += [
+                f"{file} has no {name}, whose {path} is here"
+                for path in outputs
+                if (here / path).exists()
+            ]
+        elif not _is_complete(entry) or len(entry.get("outs") or ()) < len([*_outputs(body)]):
+            found.append(f"{file} is cut off, or damaged, at {name}")
+        else:
+            for out in entry["outs"]:
+                found += digests.changes(Path(out["path"]), out["md5"])
+            if entry["cmd"] != _resolved(body["cmd"], values):
+                found.append(f"{name}: its command changed since it ran")
+            changed = [
+                *_changed_inputs(entry, digests, produced),
+                *lock.outdated(params, item or stage),
+            ]
+            if changed:
+                found.append(f"{name}: {', '.join(changed)} changed since it ran")
     return tuple(dict.fromkeys(found))
 
 
-def _sentences(stage: str, change: Any, files: Mapping[str, str]) -> Iterator[str]:
-    """Of one entry of `dvc status`: "changed command", or {"changed outs": {path: state}}."""
-    if isinstance(change, str):
-        yield f"{stage}: {change} since it ran"
-        return
-    for path, state in change.get("changed outs", {}).items():
-        inside = {name for name in files if name.startswith(f"{path}/") and name[-1] != "/"}
-        for name in sorted(inside) or [path]:
-            yield f"{name} {MESSAGES[files.get(name, state if state in MESSAGES else 'modified')]}"
-    if changed := change.get("changed deps"):
-        yield f"{stage}: {', '.join(_leaves(changed))} changed since it ran"
+def damage_published(folder: Path) -> tuple[str, ...]:
+    """A sentence for each file of a published reproduction that is not as its dvc.lock has it.
+
+    Not checked: the report, which is rendered from the records, and manifests of text, of which the
+    lock has no digest but that of the whole text.
+
+    Raises:
+        DataError: dvc.lock cannot be read.
+    """
+    file = folder / paths.LOCK
+    if not file.exists():
+        return (f"{file} is missing",)
+    lock, digests = Lock(file), Digests(folder)
+    found: list[str] = []
+    recorded: list[Path] = []
+    for name, entry in lock.stages.items():
+        if not _is_complete(entry):
+            found.append(f"{file} is cut off, or damaged, at {name}")
+            continue
+        for out in entry.get("outs") or ():
+            path = Path(out["path"])
+            if path.parts[0] in map(str, RECORDED):
+                recorded.append(path)
+                found += digests.changes(path, out["md5"])
+    for top in RECORDED:
+        for each in sorted((folder / top).rglob("*")):
+            path = each.relative_to(folder)
+            if each.is_file() and not {path, *path.parents} & {*recorded}:
+                found.append(f"{each} is not in {file}")
+    params = yaml.load((folder / config.PARAMS).read_bytes(), yaml.CSafeLoader)
+    changed = lock.outdated(params, *params["runs"], *params["tasks"])
+    found += [f"{folder / config.PARAMS}: {key} is not as in {file}" for key in changed]
+    return tuple(found)
 
 
-def _leaves(changed: Mapping[str, Any]) -> Iterator[str]:
-    """Names of files and of parameters."""
-    for name, state in changed.items():
-        yield from _leaves(state) if isinstance(state, Mapping) else (name,)
+def _is_complete(entry: Entry) -> bool:
+    """Whether an entry of dvc.lock has all that DVC writes into one."""
+    outs = entry.get("outs") or ()
+    return "cmd" in entry and all(
+        "size" in out and _DIGEST.fullmatch(str(out.get("md5"))) for out in outs
+    )
 
 
-def _dvc(folder: Path, *arguments: str) -> Any:
-    command = [sys.executable, "-m", "dvc", *arguments, "--json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise GraphError(" ".join(done.stderr.removeprefix("ERROR: ").split()))
-    return json.loads(done.stdout)
+def _changed_inputs(
+    entry: Entry, digests: Digests, produced: Mapping[str, str | None]
+) -> Iterator[str]:
+    """Code that has other bytes now, and data of which the stage that writes it recorded others."""
+    for dep in entry.get("deps") or ():
+        path = dep["path"]
+        now = digests.of(Path(path)) if is_code(path) else produced.get(path, dep.get("md5"))
+        if now != dep.get("md5"):
+            yield str(Path(path))
+
+
+def _stages(
+    graph: Mapping[str, Any], params: Mapping[str, Any], names: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """The stages of dvc.yaml that belong to some runs and tasks, or have one of the names."""
+    for stage, definition in graph["stages"].items():
+        if "foreach" in definition:
+            items = params[_VARIABLE.sub(r"\1", definition["foreach"])]
+            yield from ((stage, item) for item in items if item in names)
+        elif stage in names:
+            yield stage, ""
+
+
+def _values(
+    graph: Mapping[str, Any], params: Mapping[str, Any], stage: str, item: str
+) -> dict[str, Any]:
+    """The variables of dvc.yaml in the definition of a stage."""
+    values = {name: value for entry in graph["vars"] for name, value in entry.items()}
+    source = graph["stages"][stage].get("foreach")
+    items = params[_VARIABLE.sub(r"\1", source)] if source else ()
+    if isinstance(items, Mapping):
+        fields = {f"item.{key}": value for key, value in (items[item] or {}).items()}
+        return {**values, "key": item, **fields}
+    return {**values, "item": item}
+
+
+def _resolved(template: str, values: Mapping[str, Any]) -> str:
+    return _VARIABLE.sub(lambda found: str(values[found[1]]), template)
+
+
+def _outputs(body: Mapping[str, Any]) -> Iterator[str]:
+    for kind in ("outs", "plots", "metrics"):
+        for out in body.get(kind) or ():
+            yield next(iter(out)) if isinstance(out, Mapping) else out

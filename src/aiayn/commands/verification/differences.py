@@ -6,6 +6,7 @@ by the training's metadata, which has its machine and versions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -13,12 +14,13 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from aiayn.results import metadata, paths
-from aiayn.results.json_files import if_there
 from aiayn.results.lock import Lock, is_code
 
 TASK_STAGES = ("download", "train_bpe", "encode")
 RUN_STAGES = ("train", "average", "decode", "score")
 MACHINE = ("device", "precision", "matmul", "threads", "processes", "python")
+
+_SCRIPT = re.compile(r"(\.\.?/)+pipeline/")
 
 Kind = Literal["parameter", "command", "code", "version", "machine", "output", "unknown"]
 Facts = dict[tuple[Kind, str], Any]  # by kind and name
@@ -71,7 +73,7 @@ def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
     stages = Lock(root / paths.LOCK).stages
     names = [*(f"{stage}@{task}" for stage in TASK_STAGES), *(f"{s}@{run}" for s in RUN_STAGES)]
     facts = {name: _facts(stages[name]) for name in names if name in stages}
-    trained = if_there(metadata.read_train, root / paths.training_metadata(run))
+    trained = metadata.training_of(root, run)
     if trained and f"train@{run}" in facts:
         facts[f"train@{run}"] |= {
             **{("version", name): version for name, version in trained.versions.items()},
@@ -81,11 +83,13 @@ def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
 
 
 def _facts(entry: Mapping[str, Any]) -> Facts:
-    """Of a stage's entry in dvc.lock; run metadata is left out: it always differs."""
+    """Of a stage's entry in dvc.lock; run metadata, which older locks have, is left out: it always
+    differs."""
     facts: Facts = {}
     for params in (entry.get("params") or {}).values():
         facts |= {("parameter", key): value for key, value in _flat(params)}
-    facts["command", ""] = entry.get("cmd")
+    # neither the way from the folder of a scale to the project's nor quotes are a difference
+    facts["command", ""] = _SCRIPT.sub("pipeline/", entry.get("cmd") or "").replace("'", "")
     for dep in entry.get("deps") or ():
         if is_code(dep["path"]):
             facts["code", dep["path"]] = dep.get("md5")

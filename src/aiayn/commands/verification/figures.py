@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
+from aiayn.commands.verification.digests import Digests
+from aiayn.commands.verification.intervals import PARAMETERS, PERPLEXITY, Basis, with_intervals
 from aiayn.errors import DataError
 from aiayn.results import paths
 from aiayn.results.frames import Results
 from aiayn.results.lock import Lock
 
-PARAMETERS = "parameters"
 # what must be equal before two figures may be compared, and what is said where it is not
 CONDITIONS = {
     "digests": "other sentences",
@@ -32,16 +33,16 @@ class Verdict(StrEnum):
     """How a figure here compares with the published one."""
 
     SAME = "same"
-    INSIDE = "inside"  # the published 95 % confidence interval over sentences
+    INSIDE = "inside"  # the interval
     OUTSIDE = "outside"
-    MOVED = "moved"  # it differs, and no interval was published
+    MOVED = "moved"  # it differs, and there is no interval
     MISSING = "missing"
     INCOMPARABLE = "not comparable"
 
 
 class Figure(BaseModel, frozen=True):
     """A published figure of a run, or of TASK.MODEL, and the same figure here; `low` and `high`
-    bound the published interval, `why` says what makes the two not comparable."""
+    bound the figures to expect, by `basis`; `why` says what makes the two not comparable."""
 
     run: str
     task: str
@@ -50,6 +51,7 @@ class Figure(BaseModel, frozen=True):
     here: float | None
     low: float | None
     high: float | None
+    basis: Basis | None
     verdict: Verdict
     why: str = ""
 
@@ -68,7 +70,7 @@ def compare(published: Path, here: Path) -> tuple[Figure, ...]:
             f"{published / paths.SCORES}: no scores. Name a folder that make publish wrote."
         )
     joined = (
-        _figures(published)
+        with_intervals(_figures(published))
         .rename(columns={"value": "published"})
         .merge(
             _figures(here).rename(columns={"value": "here"}),
@@ -82,7 +84,7 @@ def compare(published: Path, here: Path) -> tuple[Figure, ...]:
 
 
 def _figures(root: Path) -> pd.DataFrame:
-    """Columns run, task, figure, value, low, high and CONDITIONS."""
+    """Columns run, task, model, seed, figure, value, low, high and CONDITIONS."""
     results, lock = Results(root), Lock(root / paths.LOCK)
     scores = results.scores.assign(figure=lambda frame: frame["split"] + " " + frame["metric"])
     last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
@@ -90,12 +92,14 @@ def _figures(root: Path) -> pd.DataFrame:
     perplexities = pd.DataFrame(
         {
             "run": run,
-            "task": (task := results.config.run(str(run)).task),
-            "figure": "dev perplexity",
+            "task": (described := results.config.run(str(run))).task,
+            "model": described.model,
+            "seed": described.seed,
+            "figure": PERPLEXITY,
             "value": value,
             "digests": dev.get(run),
             # it is per piece
-            "vocabulary": lock.out(str(paths.vocabulary(task))),
+            "vocabulary": _vocabulary(root, lock, described.task),
         }
         for run, value in last["dev_perplexity"].items()
     )
@@ -104,13 +108,17 @@ def _figures(root: Path) -> pd.DataFrame:
         run=models["task"] + "." + models["model"],
         figure=PARAMETERS,
         value=models["parameters"],
-        # counted, not measured: every difference is outside
-        low=models["parameters"],
-        high=models["parameters"],
     )
-    columns = ["run", "task", "figure", "value", "low", "high", *CONDITIONS]
+    columns = ["run", "task", "model", "seed", "figure", "value", "low", "high", *CONDITIONS]
     by_run = pd.concat([perplexities, scores]).sort_values("run", kind="stable")
-    return pd.concat([by_run, sizes]).reindex(columns=columns).astype({"value": "float64"})
+    figures = pd.concat([by_run, sizes], ignore_index=True).reindex(columns=columns)
+    return figures.astype({"value": "float64"})
+
+
+def _vocabulary(root: Path, lock: Lock, task: str) -> str | None:
+    """The digest of a task's vocabulary: of its files or, where there are none, the recorded."""
+    folder = paths.vocabulary(task)
+    return Digests(root).of(folder) or lock.out(str(folder))
 
 
 def _verdict(row: Mapping[Any, Any]) -> dict[str, Any]:

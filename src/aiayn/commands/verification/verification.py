@@ -8,10 +8,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, computed_field
 
-from aiayn.commands.verification.damage import damage
+from aiayn.commands.verification.damage import damage_here, damage_published
 from aiayn.commands.verification.differences import Difference, RunDifferences, run_differences
-from aiayn.commands.verification.figures import PARAMETERS, Figure, Verdict, compare
+from aiayn.commands.verification.figures import Figure, Verdict, compare
+from aiayn.commands.verification.intervals import FACTOR, LEVEL, PARAMETERS
+from aiayn.commands.verification.rescoring import contradictions
 from aiayn.report.page import render
+from aiayn.results.frames import Results
 
 SHOWN = 8  # differences of a run in a terminal
 NOTHING_COMPARABLE = 2  # an exit status
@@ -19,11 +22,13 @@ FAILURES = {Verdict.OUTSIDE, Verdict.MISSING, Verdict.INCOMPARABLE}
 
 
 class Verification(BaseModel, frozen=True):
-    """Every published figure and the one here, what is damaged here, and what differs by run."""
+    """Every published figure and the one here, which files of either side are damaged, which scores
+    do not follow from their hypotheses, and what differs by run."""
 
     reproduction: str
     figures: tuple[Figure, ...]
     damage: tuple[str, ...]
+    contradictions: tuple[str, ...]
     runs: tuple[RunDifferences, ...]
 
     @computed_field  # type: ignore[prop-decorator]
@@ -36,26 +41,31 @@ class Verification(BaseModel, frozen=True):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def status(self) -> int:
-        """0: nothing is outside, missing or damaged. 1: something is. 2: nothing is comparable."""
+        """0: nothing is outside, missing, damaged or contradictory. 1: something is. 2: nothing is
+        comparable."""
         verdicts = {figure.verdict for figure in self.figures}
         if verdicts <= {Verdict.MISSING, Verdict.INCOMPARABLE}:
             return NOTHING_COMPARABLE
-        return int(bool(self.damage or verdicts & FAILURES))
+        return int(bool(self.damage or self.contradictions or verdicts & FAILURES))
 
 
 def verify(reproduction: Path, here: Path) -> Verification:
-    """Compare the results in a folder with a reproduction.
+    """Compare the results in a folder with a reproduction. Writes nothing.
 
     Raises:
         NoReproductionError: the reproduction has no scores.
-        ConfigError, DataError, ScoreError, ProfileError, GraphError: a side is damaged.
+        ConfigError, DataError, ScoreError, ProfileError: a file of either side cannot be read.
     """
     figures = compare(reproduction, here)
     tasks = {figure.run: figure.task for figure in figures if figure.figure != PARAMETERS}
+    stages = {*tasks, *tasks.values()}
+    if any(figure.figure == PARAMETERS for figure in figures):
+        stages.add("profile_models")
     return Verification(
         reproduction=str(reproduction),
         figures=figures,
-        damage=damage(here, {*tasks, *tasks.values()}),
+        damage=(*damage_published(reproduction), *damage_here(here, stages)),
+        contradictions=contradictions((Results(reproduction), Results(here)), here),
         runs=tuple(run_differences(run, task, reproduction, here) for run, task in tasks.items()),
     )
 
@@ -64,7 +74,7 @@ def to_html(verification: Verification) -> str:
     """One self-contained page."""
     return render(
         "verification.html", Path(__file__).parent, verification=verification, number=_number,
-        interval=_interval, shown=SHOWN,
+        interval=_interval, shown=SHOWN, level=1 - LEVEL, factor=FACTOR,
     )  # fmt: skip
 
 
@@ -75,10 +85,12 @@ def to_lines(verification: Verification) -> Iterator[str]:
         label = f"{figure.run} {figure.figure}".ljust(width)
         numbers = f"{_number(figure, figure.published):>10} {_number(figure, figure.here):>10}"
         why = f" ({figure.why})" if figure.why else ""
-        yield f"{label}  {numbers}  {_interval(figure):15}  {figure.verdict}{why}"
+        yield f"{label}  {numbers}  {_interval(figure):26}  {figure.verdict}{why}"
     yield ""
     for sentence in verification.damage:
         yield f"Damaged or out of date: {sentence}"
+    for sentence in verification.contradictions:
+        yield f"Contradiction: {sentence}"
     printed: set[Difference] = set()  # what differs of a task differs for each of its runs
     for run in verification.runs:
         causes = [cause for cause in run.causes if cause not in printed]
@@ -102,6 +114,6 @@ def _number(figure: Figure, value: float | None) -> str:
 
 
 def _interval(figure: Figure) -> str:
-    if figure.low is None or figure.low == figure.high:
+    if figure.low is None or figure.high is None or figure.basis == "count":
         return ""
-    return f"{figure.low:.2f} to {figure.high:.2f}"
+    return f"{figure.low:.2f} to {figure.high:.2f} ({figure.basis})"
