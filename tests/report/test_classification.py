@@ -66,7 +66,7 @@ def test_folds_share_a_figure_of_their_training(config: Config) -> None:
         "training_polarity-0",
         "Training on polarity-0 and 2 more folds",
     )
-    assert "One run of each model. The CSV has all 6 runs." in figure.caption
+    assert figure.caption.startswith("2 of 6 runs, one of each model")
     assert {run for run in runs if run in figure.svg} == {"polarity-0.one", "polarity-0.two"}
     assert list(figure.data["run"]) == runs
 

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-import pandas as pd
-
 from aiayn.report.evidence import Scores
 from aiayn.report.section import Entry
 from aiayn.report.tables import NOTHING, Cell, Table, Value, not_run, numbers, row, table, text
-from aiayn.results.scores import Score, SplitScores, TestSet
+from aiayn.results.scores import Score, SplitScores
 
 
 def score_cell(score: Score | None, run: str) -> Cell:
@@ -30,19 +28,31 @@ def judged_cell(entry: Entry) -> Cell:
     return replace(entry.ours, tone=entry.verdict.name.lower()) if entry.ours else NOTHING
 
 
-def our_cell(entry: Entry | None, score: Score | None, test_set: TestSet, run: str) -> Cell:
+def our_cell(
+    entry: Entry | None,
+    scored: SplitScores | None,
+    run: str,
+    metrics: Sequence[Metric],
+) -> Cell:
     """A score in a table of the paper's: with its verdict; in grey, with the set that it is
-    measured on, where it cannot be judged; a dash where there is none."""
+    measured on, where it cannot be judged; a dash where there is none.
+
+    Args:
+        metrics: the paper's, then those that are shown where it is missing.
+    """
     if entry and entry.ours:
         found = judged_cell(entry)
         return replace(found, detail=entry.verdict.value, sources=found.sources[:1])
-    if score is None:
-        return NOTHING
-    corpora = " + ".join(test_set.corpora)
-    return Cell(
-        f"{score.value:.2f}", detail=f"on {corpora}", sources=(f"{score.source}.value",), run=run,
-        tone="quiet",
-    )  # fmt: skip
+    for number, metric in enumerate(metrics):
+        if scored and (score := scored.scores.get(metric.name)):
+            how = f"{metric.label}, on " if number else "on "
+            return replace(
+                score_cell(score, run),
+                detail=how + " + ".join(scored.test_set.corpora),
+                sources=(f"{score.source}.value",),
+                tone="quiet",
+            )
+    return NOTHING
 
 
 def score_records(scores: pd.DataFrame, entries: Iterable[Entry]) -> pd.DataFrame:

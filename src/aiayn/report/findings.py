@@ -76,7 +76,7 @@ def section(evidence: Evidence) -> Section:
                 + text("Result"),
                 tested if is_tested else (_row_of_none(),),
                 (NOTE, *interim_looks_note(evidence.config)) if is_tested else (),
-                key="findings",
+                key="claims",
             ),
             *published(evidence),
         ),

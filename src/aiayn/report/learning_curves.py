@@ -44,12 +44,12 @@ def training_curves(config: Config, histories: Mapping[str, History]) -> Iterato
         if not any(histories[run].lines for run in runs):
             continue
         shown = first_of_each_model(config, runs)[:SHOWN]
-        others = f" The CSV has all {len(runs)} runs." if len(runs) > len(shown) else ""
         curves = histories_frame({run: histories[run] for run in runs})
         yield Figure(
             name=f"training_{first}",
             title=f"Training on {first}" + (f" and {len(more)} more folds" if more else ""),
-            caption=f"One run of each model.{others} Measured by the stage train.",
+            caption=f"{len(shown)} of {len(runs)} runs, one of each model, tested ones first; the CSV "
+            "has all. Measured by the stage train.",
             svg=_draw(curves, shown),
             data=curves[COLUMNS],
         )

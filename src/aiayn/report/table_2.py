@@ -174,11 +174,10 @@ def _our_row(
 
 
 def _our_bleu(pair: str, run: str, evidence: Evidence, entries: Mapping[str, Entry]) -> Cell:
+    protocol = evidence.paper.table_2_columns[pair].protocol
+    metrics = sorted(TRANSLATION_METRICS, key=lambda metric: metric.name != protocol)
     test = (evidence.scores.get(run) or {}).get(paths.TEST)
-    if test is None:
-        return NOTHING
-    score = test.scores.get(evidence.paper.table_2_columns[pair].protocol)
-    return our_cell(entries.get(run), score, test.test_set, run)
+    return our_cell(entries.get(run), test, run, metrics)
 
 
 def _cost(flops: float | None) -> Cell:

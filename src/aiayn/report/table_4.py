@@ -115,8 +115,7 @@ def _our_rows(evidence: Evidence, entries: Mapping[str, Entry]) -> Iterator[tupl
     """Of every run with a test score."""
     for run, splits in evidence.scores_of("parsing").items():
         if test := (splits or {}).get(paths.TEST):
-            score = test.scores.get("bracket_f1")
-            f1 = our_cell(entries.get(run), score, test.test_set, run)
+            f1 = our_cell(entries.get(run), test, run, BRACKET_METRICS)
             yield run, row(Cell("ours", detail=run), "", f1, tone="ours", block=run)
 
 
