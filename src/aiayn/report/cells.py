@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+import pandas as pd
+
 from aiayn.report.evidence import Scores
 from aiayn.report.section import Entry
 from aiayn.report.tables import NOTHING, Cell, Table, Value, not_run, numbers, row, table, text

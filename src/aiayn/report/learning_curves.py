@@ -48,8 +48,8 @@ def training_curves(config: Config, histories: Mapping[str, History]) -> Iterato
         yield Figure(
             name=f"training_{first}",
             title=f"Training on {first}" + (f" and {len(more)} more folds" if more else ""),
-            caption=f"{len(shown)} of {len(runs)} runs, one of each model, tested ones first; the CSV "
-            "has all. Measured by the stage train.",
+            caption=f"{len(shown)} of {len(runs)} runs, one of each model, tested ones first; "
+            "the CSV has all. Measured by the stage train.",
             svg=_draw(curves, shown),
             data=curves[COLUMNS],
         )
