@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync ui bench kills slurm clean
+.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync ui bench kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -110,6 +110,9 @@ bench: $(READY) ## speed: training against a plain loop, a trained run's decodin
 
 kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step: is the training lost?
 	python -m benchmarks.killed_repro
+
+gpu-check: $(READY) ## the tests that need a GPU, and the speed of base's step: gpu_report.md, to be sent in
+	python -m benchmarks.gpu_check
 
 slurm: $(READY) ## the graph on a real SLURM of this machine's own: jobs requeued, out of time, left alone
 	python -m benchmarks.real_slurm

@@ -4,18 +4,24 @@ variations.task; writes comparisons/table_3.json. Formats: comparison 2."""
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.evaluation.variations import compare_variations
-from aiayn.results import comparison, paths
+from aiayn.results import comparison, failures, paths
 
 
 @one_line_errors
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--failures", type=Path, metavar="FILE", help="leave out what is unfinished"
+    )
+    unfinished = failures.read(parser.parse_args().failures)
     params = config.load()
-    comparison.write(paths.TABLE_3, compare_variations(params.variations, params.runs))
+    runs = {name: run for name, run in params.runs.items() if name not in unfinished}
+    comparison.write(paths.TABLE_3, compare_variations(params.variations, runs))
 
 
 if __name__ == "__main__":

@@ -160,6 +160,8 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("tasks/who-acts/bpe/symbols", ..., "tasks.who-acts.bpe.symbols must be target."),
         ("catalogue/corpora/demo-dev", {"labelled": {"texts": {"a": {"download": "x"}}}}, "demo-dev.labelled.texts.a names the download 'x', which does not exist."),
         ("catalogue/corpora/demo-dev", {"labelled": {"texts": {}, "folds": {"fold": 10, "of": 10, "seed": 1}}}, "demo-dev.labelled.folds.fold must be from 0 to 9."),
+        ("catalogue/corpora/demo-dev", {"grammar": {"split": "dev", "sentences": 1, "seed": 1}, "sample": {"by": "en", "fold": 0, "of": 2, "seed": 1}}, "demo-dev.sample.by names the language 'en', which does not exist."),
+        ("catalogue", {"downloads": {"x": DOWNLOAD}, "corpora": {"demo-train": {"sides": {language: {"download": "x"} for language in ("en", "de", "fr")}, "sample": {"by": "fr", "fold": 0, "of": 2, "seed": 1}}}}, "tasks.en-de.text names the language of the sample demo-train, by: 'fr', which does not exist. Known: en, de."),
         ("tasks/parsing/bpe/symbols", ..., "tasks.parsing.bpe.symbols must be target."),
         ("tasks/parsing/text/leaves", "none", "tasks.parsing.text.leaves must be 'tags', 'dummy' or 'words', not 'none'."),
         ("tasks/parsing/text/leaves", "words", "tasks.parsing.bpe.symbols must be brackets."),

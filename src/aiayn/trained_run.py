@@ -181,9 +181,9 @@ class TrainedRun:
     @cached_property
     def _device(self) -> Device:
         machine = self._params.machine
-        return open_device(
-            machine.device, machine.precision, d_model=self._row.d_model, threads=machine.threads
-        )
+        # as the stage decode; but a run that was trained on GPUs is used on any machine
+        device = "auto" if machine.device == "cuda" else machine.device
+        return open_device(device, "float32", d_model=self._row.d_model, threads=machine.threads)
 
     def _weights(self) -> Path:
         averaged = self.name in self._params.tested

@@ -17,6 +17,7 @@ import pytest
 import torch
 import yaml
 
+import aiayn
 from aiayn import config
 from aiayn.commands import main
 from aiayn.config import Decoding, Model
@@ -130,6 +131,17 @@ def test_a_run_that_is_not_tested_translates_with_its_last_checkpoint(
     assert by_weights[WEIGHTS[5]] not in (by_weights[WEIGHTS[3]], by_weights[WEIGHTS[4]])
     main(["translate", UNTESTED, *SENTENCES])
     assert capsys.readouterr().out.splitlines() == by_weights[WEIGHTS[5]]
+
+
+def test_a_run_that_was_trained_on_gpus_translates_without_one(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In float32, as the stage decode."""
+    params = config.load()
+    machine = params.machine.replace(device="cuda", precision="bfloat16")
+    monkeypatch.setattr(config, "load", lambda path=None: params.replace(machine=machine))
+    found = aiayn.load(RUN).translate(SENTENCES)
+    assert found == expected(project, params.task("en-de").search)
 
 
 @pytest.mark.slow

@@ -107,8 +107,10 @@ def test_a_column_knows_its_side_and_the_format_of_its_numbers() -> None:
 
 
 def test_runs_without_results_are_named() -> None:
-    assert [*not_run({"a": {"dev": 1}, "b": None, "c": {}})] == ["Not run: b, c."]
-    assert [*not_run({"a": 1})] == []
+    assert [*not_run({"a": {"dev": 1}, "b": None, "c": {}}, {"c": "no disk"})] == [
+        "Not run: b, c (no disk)."
+    ]
+    assert [*not_run({"a": 1}, {})] == []
 
 
 def test_no_p_value_is_zero() -> None:

@@ -81,6 +81,10 @@ def parser() -> ArgumentParser:
     command.add_argument("--json", type=Path, metavar="FILE", help="also write a JSON file")
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
+    command = add(join)
+    command.add_argument("here", type=Path, help=f"a scale's folder, like {paths.SCALES}/tatoeba")
+    command.add_argument("other", type=Path, help="that scale's folder in another clone")
+
     command = add(publish)
     command.add_argument("name", nargs="?", help="default: only write the table again")
     command.add_argument(
@@ -170,6 +174,22 @@ def verify(args: Namespace) -> None:
     if args.page:
         write_atomically(args.page, verification.to_html(found))
     _print(verification.to_lines(found), found.status)
+
+
+def join(args: Namespace) -> None:
+    """Add the runs that were trained in another clone.
+
+    Copies what the other folder has and this one lacks, with its entries of dvc.lock: none of it
+    runs again. Every file of both is hashed first. Afterwards aiayn repro makes what reads all
+    runs, like the report.
+    """
+    from aiayn.commands.join import join as join_folders
+
+    done = join_folders(args.here, args.other)
+    print(
+        f"{args.here}: {len(done.copied)} stages were added from {args.other}; "
+        f"{len(done.in_both)} were in both."
+    )
 
 
 def publish(args: Namespace) -> None:

@@ -110,6 +110,9 @@ class Config(StrictModel):
                     raise invalid(key, complaint)
                 for language in (text.source, text.target) if corpus.sides else ():
                     check_reference(language, corpus.sides or (), key, f"language of {corpus_name}")
+                if corpus.sample is not None:
+                    noun = f"language of the sample {corpus_name}, by:"
+                    check_reference(corpus.sample.by, (text.source, text.target), key, noun)
                 for label in corpus.labelled.texts if corpus.labelled else ():
                     noun = f"label of {corpus_name},"
                     check_reference(label, text.labels or (), f"{key}.labels", noun)

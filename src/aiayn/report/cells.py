@@ -35,13 +35,17 @@ def our_cell(
     scored: SplitScores | None,
     run: str,
     metrics: Sequence[Metric],
+    unfinished: Mapping[str, str],
 ) -> Cell:
     """A score in a table of the paper's: with its verdict; in grey, with the set that it is
     measured on, where it cannot be judged; a dash where there is none.
 
     Args:
         metrics: the paper's, then those that are shown where it is missing.
+        unfinished: why runs have no scores, where that is known.
     """
+    if run in unfinished:
+        return Cell("not run", detail=unfinished[run], tone="quiet")
     if entry and entry.ours:
         found = judged_cell(entry)
         return replace(found, detail=entry.verdict.value, sources=found.sources[:1])
@@ -95,12 +99,14 @@ def scores_table(
     notes: Iterable[str],
     *,
     key: str,
+    unfinished: Mapping[str, str],
     of: str = "Pairs",
     further: Mapping[str, Callable[[str, SplitScores], Value]],
 ) -> Iterator[Table]:
     """All scores of some runs, a row for each set that was scored; nothing where none was.
 
     Args:
+        unfinished: as in Evidence.
         of: what was scored, as a heading.
         further: more columns, by heading: of a run's scores on a set.
     """
@@ -120,6 +126,6 @@ def scores_table(
             for run, splits in scores.items()
             for split, scored in (splits or {}).items()
         ),
-        (*not_run(scores), *notes),
+        (*not_run(scores, unfinished), *notes),
         key=key,
     )

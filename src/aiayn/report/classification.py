@@ -46,7 +46,7 @@ def tables(evidence: Evidence) -> Iterator[Table]:
     """What every run that labels was scored; none where the scale has no such run."""
     labelled = evidence.scores_of("classification")
     yield from cross_validated(evidence.config, labelled)
-    yield from _scores(evidence.config.scale, labelled)
+    yield from _scores(evidence)
 
 
 def figures(evidence: Evidence) -> Iterator[Figure]:
@@ -72,17 +72,18 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
             return
 
 
-def _scores(scale: str, labelled: Scores) -> Iterator[Table]:
+def _scores(evidence: Evidence) -> Iterator[Table]:
     def difference(_: str, scored: SplitScores) -> str:
         accuracy, baseline = (scored.scores[name].value for name in (ACCURACY.name, BASELINE.name))
         return signed(accuracy - baseline)
 
     yield from scores_table(
-        f"Classification at the scale {scale}",
-        labelled,
+        f"Classification at the scale {evidence.config.scale}",
+        evidence.scores_of("classification"),
         LABEL_METRICS,
         (PROTOCOL,),
         key="labels",
+        unfinished=evidence.unfinished,
         of="Sentences",
         further={f"{ACCURACY.label} − {BASELINE.label}": difference},
     )

@@ -44,6 +44,7 @@ def tables(evidence: Evidence) -> Iterator[Table]:
         COPYING_METRICS,
         (NOTE,),
         key="copying",
+        unfinished=evidence.unfinished,
         of="Sequences",
         further={
             "Positions": lambda run, _: config.model_of(run).positions,

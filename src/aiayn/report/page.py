@@ -40,6 +40,9 @@ from aiayn.results.json_files import if_there
 from aiayn.results.metadata import facts, read_decode, read_profile, training_of
 from aiayn.validation import nearest
 
+# control characters, and marks that change the direction of text: as U+001B
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
 if TYPE_CHECKING:
     from markupsafe import Markup
 
@@ -56,6 +59,7 @@ def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
         source=evidence.paper.source,
         sections={section.key: section for section in sections},
         summary=summary(evidence, sections),
+        unfinished=evidence.unfinished,
         verdicts=verdicts(sections),
         anchor=lambda cell: anchor(cell, runs),
         inline=inline,
@@ -136,7 +140,8 @@ def _sized(opening: re.Match[str]) -> str:
 
 
 def render(name: str, *folders: Path, **content: Any) -> str:
-    """A template filled: one of the report's, or one of other folders' that may build on these."""
+    """A template filled: one of the report's, or one of other folders' that may build on these.
+    Control characters from data are shown by their code points."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -148,7 +153,8 @@ def render(name: str, *folders: Path, **content: Any) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["symbols"] = symbols
-    return environment.get_template(name).render(content)
+    page = environment.get_template(name).render(content)
+    return CONTROLS.sub(lambda found: f"U+{ord(found[0]):04X}", page)
 
 
 def symbols(heading: str) -> Markup:

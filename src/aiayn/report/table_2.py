@@ -125,7 +125,10 @@ def _as_printed(evidence: Evidence, entries: Mapping[str, Entry], costs: Costs) 
         name = Cell(printed.name, detail=printed.by or "")
         block = key if printed.recipes else origin
         rows.append(row(name, *bleu, *flops, tone=origin, block=block))
-        if printed.recipes and any(evidence.scores.get(f"{pair}.{key}") for pair in pairs):
+        if printed.recipes and any(
+            evidence.scores.get(run) or run in evidence.unfinished
+            for run in (f"{pair}.{key}" for pair in pairs)
+        ):
             rows.append(_our_row(key, evidence, entries, costs))
     rows += [_our_row(name, evidence, entries, costs) for name in _own_models(evidence)]
     headings = [column.heading for column in pairs.values()]
@@ -177,7 +180,7 @@ def _our_bleu(pair: str, run: str, evidence: Evidence, entries: Mapping[str, Ent
     protocol = evidence.paper.table_2_columns[pair].protocol
     metrics = sorted(TRANSLATION_METRICS, key=lambda metric: metric.name != protocol)
     test = (evidence.scores.get(run) or {}).get(paths.TEST)
-    return our_cell(entries.get(run), test, run, metrics)
+    return our_cell(entries.get(run), test, run, metrics, evidence.unfinished)
 
 
 def _cost(flops: float | None) -> Cell:
@@ -193,6 +196,7 @@ def _all_scores(evidence: Evidence, costs: Costs) -> Iterator[Table]:
         [metric for metric in TRANSLATION_METRICS if metric.name in used],
         (MEASURED, MULTI30K, COUNTED),
         key="measured",
+        unfinished=evidence.unfinished,
         further={"Training FLOPs": lambda run, _: _cost(costs.get(run))},
     )
 

@@ -163,7 +163,7 @@ def _table(evidence: Evidence) -> Table:
         + text("PPL vs base", "BLEU vs base"),
         rows,
         (
-            *_not_run(paper, config, evidence.variations),
+            *_not_run(evidence),
             BLANK,
             PROTOCOL,
             MOVES,
@@ -177,11 +177,15 @@ def _table(evidence: Evidence) -> Table:
     )
 
 
-def _not_run(paper: Paper, config: Config, compared: Comparison | None) -> Iterator[str]:
+def _not_run(evidence: Evidence) -> Iterator[str]:
     """A note on the rows whose model this scale has but has not run."""
-    models = {name: key for key in paper.table_3 if (name := model_name(config, key))}
-    missing = [name for name in models if name in config.models]
-    yield from not_run({name: compared and compared.models.get(name) for name in missing})
+    config, compared = evidence.config, evidence.variations
+    rows = (model_name(config, key) for key in evidence.paper.table_3)
+    models = [name for name in rows if name in config.models]
+    reasons = {
+        config.run(run).model: why for run, why in evidence.unfinished.items() if run in config.runs
+    }
+    yield from not_run({name: compared and compared.models.get(name) for name in models}, reasons)
 
 
 def _paper_row(key: str, printed: VariationRow) -> RowValues:

@@ -63,7 +63,7 @@ def section(evidence: Evidence) -> Section:
         "in and trees out.",
         tables=(
             _as_printed(evidence, entries),
-            *_all_scores(evidence.config.scale, parsers),
+            *_all_scores(evidence),
         ),
         records=_records(evidence, entries),
         entries=tuple(entries.values()),
@@ -112,20 +112,26 @@ def _as_printed(evidence: Evidence, entries: Mapping[str, Entry]) -> Table:
 
 
 def _our_rows(evidence: Evidence, entries: Mapping[str, Entry]) -> Iterator[tuple[str, RowValues]]:
-    """Of every run with a test score."""
+    """Of every run with a test score, or that failed."""
+    trainings = {printed.run: printed.training for printed in evidence.paper.table_4.values()}
     for run, splits in evidence.scores_of("parsing").items():
-        if test := (splits or {}).get(paths.TEST):
-            f1 = our_cell(entries.get(run), test, run, BRACKET_METRICS)
-            yield run, row(Cell("ours", detail=run), "", f1, tone="ours", block=run)
+        test = (splits or {}).get(paths.TEST)
+        if test or run in evidence.unfinished:
+            f1 = our_cell(entries.get(run), test, run, BRACKET_METRICS, evidence.unfinished)
+            yield (
+                run,
+                row(Cell("ours", detail=run), trainings.get(run, ""), f1, tone="ours", block=run),
+            )
 
 
-def _all_scores(scale: str, parsers: Scores) -> Iterator[Table]:
+def _all_scores(evidence: Evidence) -> Iterator[Table]:
     yield from scores_table(
-        f"All parsing scores at the scale {scale}",
-        parsers,
+        f"All parsing scores at the scale {evidence.config.scale}",
+        evidence.scores_of("parsing"),
         BRACKET_METRICS,
         (PROTOCOL, "None is comparable with the paper unless a verdict above says so."),
         key="parsing-measured",
+        unfinished=evidence.unfinished,
         of="Sentences",
         further={
             "Repaired": lambda run, scored: _count(scored, "repaired", run),

@@ -165,9 +165,14 @@ def _laid_out(values: Iterable[Value], columns: Sequence[TableColumn]) -> tuple[
     return tuple(replace(cell, side="c") if cell.span > 1 else cell for cell in cells)
 
 
-def not_run(found: Mapping[str, object]) -> Iterator[str]:
-    """A note that names the runs without results; none where every run has some."""
-    missing = [run for run, results in found.items() if not results]
+def not_run(found: Mapping[str, object], reasons: Mapping[str, str]) -> Iterator[str]:
+    """A note that names the runs without results, and why they have none where that is known; none
+    where every run has some."""
+    missing = [
+        f"{run} ({reasons[run]})" if run in reasons else run
+        for run, results in found.items()
+        if not results
+    ]
     if missing:
         yield f"Not run: {', '.join(missing)}."
 

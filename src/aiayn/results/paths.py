@@ -29,6 +29,7 @@ COMPARISONS = Path("comparisons")
 ILLUSTRATIONS = Path("illustrations")
 REPORTS = Path("reports")
 SCRATCH = Path("scratch")
+FAILURES = Path("logs/failures.json")
 EXPORTS = Path("exports")
 REPRODUCTIONS = Path("reproductions")
 # what make params and the graph write among the files that git follows; each is published by itself

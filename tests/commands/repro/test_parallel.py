@@ -58,14 +58,15 @@ def test_dvc_finds_nothing_to_do_and_would_write_the_same_lock(toy: Path) -> Non
 def test_a_failure_is_named_the_rest_goes_on_and_the_next_start_tries_it_alone(toy: Path) -> None:
     (toy / "b").unlink()
     schedule, printed = ran()
-    assert schedule.failed == ["train@b"]
+    assert schedule.failed == {"train@b": "ValueError: no b"}
     assert schedule.blocked == ["report", "score@b"]
     assert "train@b | ValueError: no b\n" in printed
     assert "train@b FAILED: ValueError: no b\n" in printed
     (toy / "b").touch()
     (toy / "order").unlink()
     schedule, _ = ran()
-    assert schedule.failed == schedule.blocked == []
+    assert not schedule.failed
+    assert not schedule.blocked
     assert (toy / "order").read_text() == "b\n"
 
 
@@ -73,7 +74,7 @@ def test_a_stage_that_does_not_write_its_output_fails(toy: Path) -> None:
     definition = (toy / "dvc.yaml").read_text()
     (toy / "dvc.yaml").write_text(definition.replace("cp prepared ${item}.txt", "true"))
     schedule, printed = ran(["train@a"])
-    assert schedule.failed == ["train@a"]
+    assert [*schedule.failed] == ["train@a"]
     assert "train@a FAILED: output 'a.txt' does not exist" in printed
 
 

@@ -86,15 +86,25 @@ def start_stages(stages: Sequence[str], output: int) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def _run(*arguments: str, env: Mapping[str, str] | None = None) -> str:
+def commit(stages: Sequence[str], folder: Path) -> None:
+    """Put the outputs of stages into DVC's cache, as they are in the folder of a scale.
+
+    Raises:
+        GraphError: DVC failed.
+    """
+    _run("commit", "--force", *stages, folder=folder)
+
+
+def _run(*arguments: str, env: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
     """What a DVC command printed.
 
     Raises:
         GraphError: it failed.
     """
     done = subprocess.run(
-        [*DVC, *arguments], env=env or environment(), capture_output=True, text=True, check=False
-    )
+        [*DVC, *arguments], env=env or environment(), cwd=folder,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     if done.returncode:
         complaint = done.stderr.partition("\n\nHaving any troubles?")[0]
         raise GraphError(" ".join(complaint.replace("ERROR: ", "").split()) or "DVC failed.")

@@ -12,10 +12,12 @@ from types import FrameType
 from typing import TextIO
 
 from aiayn import config
+from aiayn.commands.repro import partial_report
 from aiayn.commands.repro.display import Display
 from aiayn.commands.repro.dvc_commands import changed_stages, read_graph
 from aiayn.commands.repro.schedule import Schedule, outdated, required
 from aiayn.commands.repro.stage_group import Event, StageGroup
+from aiayn.results import failures, paths
 
 TICK_SECONDS = 0.1
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -30,7 +32,8 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
             parameters give each, and one where these leave them open.
     Raises:
         ConfigError, GraphError: parameters or dvc.yaml are wrong; nothing was run.
-        SystemExit: with status 1 if a stage failed, 128 + n after signal n.
+        SystemExit: with status 1 if a stage failed, when a report of the rest is there; 128 + n
+            after signal n.
     """
     params = config.load()  # before DVC puts names from it into commands
     threads = params.machine.threads
@@ -52,7 +55,9 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     if signals:
         print("Stopped. The same command continues from here.", file=sys.stderr)
         sys.exit(128 + signals[0])
+    failures.write(paths.FAILURES, schedule.unfinished())
     if schedule.failed:
+        partial_report.render(schedule, params)
         sys.exit(
             f"{len(schedule.failed)} of {len(stages)} stages failed, and {len(schedule.blocked)} "
             f"that need them did not run: {', '.join(schedule.failed)}. "
@@ -105,7 +110,7 @@ def _handle(event: Event, schedule: Schedule, display: Display, *, stopped: bool
         case "printed":
             display.print(f"{event.stage} | {event.text}")
         case "failed" if not stopped:
-            schedule.failed.append(event.stage)
+            schedule.failed[event.stage] = event.text
             display.print(f"{event.stage} FAILED: {event.text}")
         case "ran" | "cached" | "unchanged":
             schedule.done.add(event.stage)

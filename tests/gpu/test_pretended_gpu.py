@@ -1,0 +1,58 @@
+"""The project on a GPU that this machine does not have: tensors that say cuda and compute on the CPU.
+
+cuda_stand_in.cpp has to be loaded before torch, so the tests of this folder run in a process of their own.
+What that covers, and what it cannot, is in docs/decisions/gpu.md.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from tests.gpu.pretended_gpu import PRETENDED
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+TORCH = Path(torch.__file__).parent
+TESTS = ("test_training.py", "test_decoding.py", "test_operators.py", "test_faults.py")
+PYTEST = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); import pytest; sys.exit(pytest.main(sys.argv[2:]))"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++, to build a device guard"),
+    pytest.mark.skipif(
+        torch.version.cuda is not None, reason="this build of torch has CUDA itself"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The device guard as a library."""
+    library = tmp_path_factory.mktemp("stand_in") / "cuda_stand_in.so"
+    includes = [TORCH / "include", TORCH / "include/torch/csrc/api/include"]
+    subprocess.run(
+        [
+            "g++", "-O0", "-std=c++20", "-shared", "-fPIC", *(f"-I{folder}" for folder in includes),
+            HERE / "cuda_stand_in.cpp", f"-L{TORCH / 'lib'}", f"-Wl,-rpath,{TORCH / 'lib'}",
+            "-lc10", "-ltorch_cpu", "-o", library,
+        ],
+        check=True,
+    )  # fmt: skip
+    return library
+
+
+def test_on_a_pretended_gpu(stand_in: Path) -> None:
+    arguments = ["-q", "-p", "no:cacheprovider", "-n", "0", *(HERE / name for name in TESTS)]
+    done = subprocess.run(
+        [sys.executable, "-c", PYTEST, stand_in, *map(str, arguments)],
+        cwd=ROOT, env=os.environ | {PRETENDED: "1", "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "skipped" not in done.stdout, "the tests did not find the pretended GPU"
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
