@@ -155,7 +155,7 @@ def rendered(
         "perplexity": {"mean": 5.2486, "sd": 0.0312, "outcome": "undecided"},
         "bleu": {"mean": 25.6171, "sd": 0.1249, "outcome": "undecided"},
     }
-    bounds = {"low": -1.2345, "high": 0.3214, "p_value": 0.1234, "corrected": 0.2468}
+    bounds = {"low": -1.2345, "high": 0.3214, "p_value": 0.1234, "corrected": 0.2468, "count": 2}
     varied = {
         name: {**measure, "effect": {"value": -0.4567, **bounds}} for name, measure in over.items()
     }
@@ -165,9 +165,9 @@ def rendered(
         "test_set": {key: dev[key] for key in ("corpora", "pairs", "sha256")},
         "findings": {
             "one_head": {"verdict": "undecided", "effect": {"value": -0.4567, **bounds}},
-            "averaging": {"verdict": "holds", "effect": {"value": 0.4321, **bounds}},
+            "averaging": {"verdict": "holds at this scale", "effect": {"value": 0.4321, **bounds}},
         },
-        "ways": {"en-de.base": {"last": 25.6, "averaged": 26.0321, "greedy": 25.1}},
+        "modes": {"en-de.base": {"last": 25.6, "averaged": 26.0321, "greedy": 25.1}},
         "models": {
             "base": over | {"seeds": {"1": seed, "2": seed}},
             "big": varied | {"seeds": {"1": {**seed, "run": "en-de.big"}}},

@@ -43,8 +43,8 @@ def _claims(evidence: Evidence) -> str:
     if not tested:
         return "No claim of the paper is tested here: this scale compares no two models."
     said: Mapping[Outcome, str] = {
-        "holds": "hold",
-        "does not hold": "do not hold",
+        "holds at this scale": "hold",
+        "does not hold at this scale": "do not hold",
         "undecided": "are undecided, with effects within the noise of the seeds",
     }
     parts = [f"{verdicts[verdict]} {words}" for verdict, words in said.items() if verdicts[verdict]]

@@ -11,7 +11,7 @@ from aiayn.paper import Paper, VariationRow, recipe_of
 from aiayn.paper.claims import agreement
 from aiayn.report.departures import compare_with_paper
 from aiayn.report.evidence import Evidence
-from aiayn.report.findings import interim_looks_note
+from aiayn.report.findings import design_notes
 from aiayn.report.section import Entry, Section
 from aiayn.report.table_3_figures import figures
 from aiayn.report.tables import (
@@ -51,10 +51,10 @@ PROTOCOL = (
 MOVES = (
     "Vs base: whether a row of ours differs from the base by more than another seed would, beside "
     "what the paper says. Below it, ours relative to the base: a difference of BLEU or a ratio of "
-    "perplexities, with a 95 % interval. A row with one seed is judged by the spread over the "
-    "base's seeds (Student's t, prediction interval), one with several by Welch's t; p-values are "
-    "corrected over all tests of the table (Holm), separately from the findings, and significant "
-    "below 0.05. Undecided: within the noise of the seed."
+    "perplexities, with its interval (simultaneous, 95 %; of row E 90 %). Rows are compared with "
+    "the base seed by seed (Student's paired t), so a row with one seed is not tested; p-values "
+    "are corrected over all tests of the table (Holm), separately from the findings, and "
+    "significant below 0.05. Undecided: within the noise of the seed."
 )
 CLAIMS = (
     "Each of the paper's rows is one training. Its differences of up to 0.3 BLEU, or 3 % of "
@@ -167,7 +167,7 @@ def _table(evidence: Evidence) -> Table:
             BLANK,
             PROTOCOL,
             MOVES,
-            *interim_looks_note(config),
+            *design_notes(config),
             CLAIMS,
             *([NEIGHBOURHOOD] if any(config.models[name].neighbourhood for name in own) else []),
             paper.notes["table_3"]["B.d_v"],
@@ -230,7 +230,7 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
     moves = [NOTHING for _ in MEASURES]
     if not is_base:
         moves = [
-            _moves(measure, form, variation.run, compared.why_not_tested)
+            _moves(measure, form, variation.run)
             for measure, form in (
                 (variation.perplexity, "×{:.2f}"),
                 (variation.bleu, "{:+.2f}"),
@@ -254,19 +254,20 @@ def _cost(evidence: Evidence, model: str) -> ModelCost | None:
     return costs.get(evidence.config.variations.task)
 
 
-def _moves(measure: Measure, form: str, run: str, why_none: str) -> Cell:
+def _moves(measure: Measure, form: str, run: str) -> Cell:
     """What ours says of a row beside the base, and the effect; or why there is none."""
     said = agreement(measure.claim, measure.outcome)
     tone = "quiet" if measure.outcome == "undecided" else ""
     effect = measure.effect
     if effect is None:
-        return Cell(said, detail=why_none, tone=tone)
+        return Cell(said, detail=measure.why_not_tested or "", tone=tone)
     value, low, high = (
         form.format(number).replace("-", MINUS)
         for number in (effect.value, effect.low, effect.high)
     )
     sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-    return Cell(said, detail=f"{value}, {low} to {high}", sources=sources, run=run, tone=tone)
+    details = filter(None, (f"{value}, {low} to {high}", effect.missing_partners))
+    return Cell(said, detail="; ".join(details), sources=sources, run=run, tone=tone)
 
 
 def _over_seeds(measure: Measure, run: str) -> Cell:

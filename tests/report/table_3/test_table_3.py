@@ -86,11 +86,11 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
 
 @pytest.mark.usefixtures("undrawn")
 def test_more_than_one_look_is_told(one_seed: Evidence) -> None:
-    for looks, told in ((None, 0), (3, 1)):
-        variations = one_seed.config.variations.replace(looks=looks)
+    for looks, told in (((), 0), ((3, 5), 1)):
+        variations = one_seed.config.variations.replace(interim_looks=looks)
         config = one_seed.config.replace(variations=variations)
         notes = section(replace(one_seed, config=config)).tables[0].notes
-        assert sum("corrected for 3 interim looks" in note for _, note in notes) == told
+        assert sum("interim looks with 3, 5 seeds" in note for _, note in notes) == told
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -133,10 +133,10 @@ def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
 def test_where_nothing_can_be_said_the_cell_says_why(make: Make) -> None:
     """One seed of the base: no spread, no effect, no direction."""
     row = measured("C_N2", 2.0)
-    alone = row.replace(bleu=Measure(mean=2.0, claim="lower"))
+    alone = row.replace(bleu=Measure(mean=2.0, claim="lower", why_not_tested="one seed"))
     made = section(make({"small": measured("small", 30.0), "C_N2": alone}))
     cell = rows(made)["ours: C_N2"].cells[-1]
-    assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed of the base", ())
+    assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed", ())
 
 
 @pytest.mark.usefixtures("undrawn")
