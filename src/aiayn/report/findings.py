@@ -23,6 +23,7 @@ from aiayn.report.tables import (
     RowValues,
     Table,
     numbers,
+    p_value,
     row,
     signed,
     table,
@@ -76,10 +77,14 @@ def section(evidence: Evidence) -> Section:
         tables=(
             table(
                 "The paper's claims",
-                text("Claim", "Paper", "Effect") + numbers("p", form=".4f") + text("Result"),
+                text("Claim")
+                + text("Paper", minor=True)
+                + text("Effect")
+                + numbers("p")
+                + text("Result"),
                 tested if is_tested else (_row_of_none(),),
                 (NOTE, *design_notes(evidence.config)) if is_tested else (),
-                key="findings",
+                key="claims",
             ),
             *published(evidence),
         ),
@@ -98,7 +103,7 @@ def effect_text(statement: Statement, number: float) -> str:
 
 
 def _row(statement: Statement, finding: Finding, compared: Comparison | None) -> RowValues:
-    effect, measured, p_value = finding.effect, NOTHING, Cell("")
+    effect, measured, p = finding.effect, NOTHING, Cell("")
     if effect and compared:
         run = _run(statement, compared)
         value, low, high = (
@@ -107,14 +112,14 @@ def _row(statement: Statement, finding: Finding, compared: Comparison | None) ->
         sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
         details = filter(None, (f"{low} to {high}", effect.missing_partners))
         measured = Cell(value, detail="; ".join(details), sources=sources, run=run)
-        p_value = Cell(f"{effect.corrected:.4f}", sources=(f"{effect.source}.corrected",), run=run)
+        p = Cell(p_value(effect.corrected), sources=(f"{effect.source}.corrected",), run=run)
     elif finding.verdict == "undecided" and compared:
         measured = replace(NOTHING, detail=finding.why_not_tested or "")
     return row(
         Cell(statement.text, detail=statement.section),
         claim_text(statement),
         measured,
-        p_value,
+        p,
         Cell(finding.verdict, tone=TONES.get(finding.verdict, "quiet")),
         tone="ours",
     )
