@@ -41,8 +41,8 @@ def toy_evidence(
 
 def findings(**counts: int) -> Any:
     said = {
-        "holds": "holds",
-        "fails": "does not hold",
+        "holds": "holds at this scale",
+        "fails": "does not hold at this scale",
         "undecided": "undecided",
         "none": "not run at this scale",
     }
