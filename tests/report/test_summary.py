@@ -62,8 +62,8 @@ def test_runs_are_counted_and_their_text_is_named(toy_evidence: Callable[..., Ev
     ("counts", "said"),
     [
         ({"none": 3}, "No claim of the paper is tested here"),
-        ({"holds": 2, "undecided": 12}, "Of the 14 claims of the paper that are tested here, 2 hold and 12 are undecided"),
-        ({"holds": 1, "fails": 1, "undecided": 1, "none": 1}, "Of the 3 claims of the paper that are tested here, 1 hold, 1 do not hold and 1 are"),
+        ({"holds": 2, "undecided": 12}, "Of 14 claims of the paper that the models here can test, 2 hold and 12 are undecided"),
+        ({"holds": 1, "fails": 1, "undecided": 1, "none": 1}, "Of 3 claims of the paper that the models here can test, 1 holds, 1 does not hold and 1 is undecided."),
     ],
 )  # fmt: skip
 def test_claims_are_counted(

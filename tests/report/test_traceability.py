@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 FOLDERS = {"scores": ("splits",), "profiles": (), "comparisons": ()}
 # a true minus or a bound, thousands separators, decimals; not the 17 of en-17
-NUMBER = re.compile(r"(?<![\w.])[<−-]?\d[\d,]*(?:\.\d+)?")
+NUMBER = re.compile(r"(?<![\w.-])[<−-]?\d[\d,]*(?:\.\d+)?")
 MILLIONS = re.compile(r"millions|×10⁶")
 
 

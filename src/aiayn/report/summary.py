@@ -28,11 +28,11 @@ def _runs(evidence: Evidence) -> str:
     corpora = dict.fromkeys(name for run in scored for name in config.task_of(run).text.train)
     if not scored:
         return f"None of the {len(config.runs)} runs of the scale {config.scale} is scored yet."
-    how_many = "All" if len(scored) == len(config.runs) else f"{len(scored)} of"
-    return (
-        f"{how_many} {len(config.runs)} runs of the scale {config.scale} are trained and scored, "
-        f"on {_listed(list(corpora))}."
-    )
+    if len(config.runs) == 1:
+        who = f"The only run of the scale {config.scale} is"
+    else:
+        who = f"{len(scored)} of {len(config.runs)} runs of the scale {config.scale} are"
+    return f"{who} trained and scored, on {_listed(list(corpora))}."
 
 
 def _claims(evidence: Evidence) -> str:
@@ -42,13 +42,18 @@ def _claims(evidence: Evidence) -> str:
     tested = sum(n for verdict, n in verdicts.items() if verdict != Verdict.NOT_RUN.value)
     if not tested:
         return "No claim of the paper is tested here: this scale compares no two models."
-    said: Mapping[Outcome, str] = {
-        "holds at this scale": "hold",
-        "does not hold at this scale": "do not hold",
-        "undecided": "are undecided, with effects within the noise of the seeds",
+    said: Mapping[Outcome, tuple[str, str]] = {
+        "holds at this scale": ("holds", "hold"),
+        "does not hold at this scale": ("does not hold", "do not hold"),
+        "undecided": ("is undecided", "are undecided"),
     }
-    parts = [f"{verdicts[verdict]} {words}" for verdict, words in said.items() if verdicts[verdict]]
-    return f"Of the {tested} claims of the paper that are tested here, {_listed(parts)}."
+    parts = [
+        f"{verdicts[verdict]} {words[verdicts[verdict] > 1]}"
+        for verdict, words in said.items()
+        if verdicts[verdict]
+    ]
+    tests = "claim" if tested == 1 else "claims"
+    return f"Of {tested} {tests} of the paper that the models here can test, {_listed(parts)}."
 
 
 def _figures(entries: Sequence[Entry], config: Config) -> str:
