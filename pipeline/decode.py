@@ -34,7 +34,10 @@ def main() -> None:
     params = config.load()
     run, row = params.run(name), params.model_of(name)
     task, text = params.task(run.task), paths.text(run.task)
-    device = open_device(**dict(params.machine), d_model=row.d_model)
+    # in bfloat16 some outputs would be others, whatever precision the model was trained in
+    device = open_device(
+        params.machine.device, "float32", d_model=row.d_model, threads=params.machine.threads
+    )
     bpe = Bpe(paths.bpe_model(paths.vocabulary(run.task)))
     work = list(parts(task, params.splits_of(name)))
     sources = {p.split: read_lines(paths.lines(text, p.split, "source")) for p in work}

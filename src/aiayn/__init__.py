@@ -1,4 +1,7 @@
-"""The experiments of "Attention Is All You Need" (Vaswani et al., 2017), re-run and re-measured."""
+"""The experiments of "Attention Is All You Need" (Vaswani et al., 2017), re-run and re-measured.
+
+The public Python API is `load` and `read_results`.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aiayn.results.frames import Results
     from aiayn.trained_run import TrainedRun
 
+__all__ = ["load", "read_results"]
 
-def load(run: str, root: Path = Path()) -> TrainedRun:
-    """A trained run, for use in Python: `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
+
+def load(run: str, root: Path | str = ".") -> TrainedRun:
+    """A trained run: `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
 
     Args:
         root: the folder with params.yaml and the run's files.
@@ -19,4 +25,18 @@ def load(run: str, root: Path = Path()) -> TrainedRun:
     """
     from aiayn.trained_run import TrainedRun
 
-    return TrainedRun(run, root)
+    return TrainedRun(run, Path(root))
+
+
+def read_results(root: Path | str = ".") -> Results:
+    """What a scale has left, as pandas DataFrames: `aiayn.read_results("scales/copy").scores`.
+
+    Args:
+        root: the folder with params.yaml: the project's for the demo, scales/NAME, or a published
+            reproduction.
+    Raises:
+        ConfigError: params.yaml is missing or wrong.
+    """
+    from aiayn.results.frames import Results
+
+    return Results(Path(root))

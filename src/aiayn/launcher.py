@@ -16,6 +16,22 @@ from aiayn.results import paths
 STARTED = ("WORLD_SIZE", "AIAYN_LAUNCHED")
 
 
+def device_of(device: str, launcher: Launcher) -> str:
+    """machine.device; where the launcher has GPUs, `auto` is cuda: a node on which none is visible
+    is an error, and not a training on its CPUs.
+    """
+    has_gpus = launcher.command is not None and bool(launcher.gpus)
+    return "cuda" if device == "auto" and has_gpus else device
+
+
+def gpus_to_start_on(device: str, launcher: Launcher) -> int:
+    """How many GPUs of this machine the launcher is about to use: 0 if it has started this process
+    already, or uses another machine's, or none.
+    """
+    is_elsewhere = launcher.command is None or launcher.nodes is not None or _is_started()
+    return 0 if is_elsewhere or device != "cuda" else launcher.gpus or 0
+
+
 def exec_under_launcher(launcher: Launcher) -> None:
     """Replace this process, a training, by the launcher's `command` with the same script and
     arguments.
@@ -41,7 +57,7 @@ def exec_single_under_launcher() -> None:
 
 
 def _exec(key: str, command: str | None, gpus: int | None, nodes: int | None) -> None:
-    if command is None or any(name in os.environ for name in STARTED):
+    if command is None or _is_started():
         return
     script, *arguments = sys.argv
     # as DVC calls it, with or without DVC
@@ -61,3 +77,7 @@ def _exec(key: str, command: str | None, gpus: int | None, nodes: int | None) ->
             f"params.yaml: launcher.{key} starts {words[0]!r}: {error.strerror}. "
             "Install it, correct the command, or set launcher=here."
         ) from error
+
+
+def _is_started() -> bool:
+    return any(name in os.environ for name in STARTED)

@@ -223,8 +223,8 @@ def test_a_run_that_does_not_exist(project: Any, stage: str) -> None:
 def test_a_gpu_where_there_is_none(project: Any, stage: str) -> None:
     project.set("machine", "device", value="cuda")
     complaint = project.complaint(stage, RUN, CUDA_VISIBLE_DEVICES="")
-    assert complaint.startswith("TrainingError: params.yaml: machine.device is cuda, but ")
-    assert "Set it to auto or cpu" in complaint
+    assert complaint.startswith("TrainingError: a GPU is asked for (machine.device, ")
+    assert "or set machine.device to cpu." in complaint
 
 
 @pytest.mark.parametrize(

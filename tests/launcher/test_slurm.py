@@ -19,6 +19,7 @@ import yaml
 
 from aiayn.commands.repro import parallel
 from aiayn.commands.repro.schedule import Schedule
+from aiayn.config.machine import fill_in
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = "conf/launcher/scripts/slurm.sh"
@@ -104,6 +105,23 @@ def test_success(cluster: Path) -> None:
     assert "begins en-de.base --seed 1\n" in log(cluster)
     assert "--wait" in (cluster.parent / "jobs/1.job").read_text()
     assert [path.name for path in (cluster / "logs").iterdir() if path.name[0] == "."] == []
+
+
+@pytest.mark.parametrize(("gpus", "asked"), [(0, False), (8, True)])
+def test_cpus_and_memory_are_those_of_gpus(cluster: Path, gpus: int, asked: bool) -> None:
+    """As slurm.yaml asks for them; a cluster without GPUs has none to count by."""
+    launcher = yaml.safe_load((ROOT / "conf/launcher/slurm.yaml").read_text())
+    for command in (launcher["command"], launcher["single"]):
+        known = {"project": cluster, "stage": "s", "scale": "d", "gpus": gpus, "nodes": 1}
+        words = fill_in(command, known)
+        options = words[3 : words.index("--")]
+        done = subprocess.run(["bash", SCRIPT, "name", *options, "--", "true"], check=False)
+        assert done.returncode == 0
+    jobs = [path.read_text() for path in sorted((cluster.parent / "jobs").glob("*.job"))]
+    assert len(jobs) == 2
+    for job in jobs:
+        assert (f"--gpus-per-node={gpus} --cpus-per-gpu=4 --mem-per-gpu=" in job) == asked
+        assert ("-per-gpu" in job) == asked
 
 
 def test_failure(cluster: Path) -> None:

@@ -12,26 +12,30 @@ import pytest
 import torch
 
 from aiayn.errors import TrainingError
-from aiayn.model.device import CUBLAS_WORKSPACE, dtype_of_products, open_device
+from aiayn.model.device import CUBLAS_WORKSPACE, NCCL_NVLS, Device, dtype_of_products, open_device
 
 
 @pytest.fixture(autouse=True)
 def _settings_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """torch's settings are the process's: other tests want their own back."""
     mode, products = torch.get_deterministic_debug_mode(), torch.get_float32_matmul_precision()
+    reduced = torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
     flash, cudnn = torch.backends.cuda.flash_sdp_enabled(), torch.backends.cuda.cudnn_sdp_enabled()
-    monkeypatch.delenv(CUBLAS_WORKSPACE, raising=False)
+    for name in (CUBLAS_WORKSPACE, NCCL_NVLS):
+        monkeypatch.delenv(name, raising=False)
     yield
     torch.set_deterministic_debug_mode(mode)
     torch.set_float32_matmul_precision(products)
     torch.backends.cuda.enable_flash_sdp(flash)
     torch.backends.cuda.enable_cudnn_sdp(cudnn)
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = reduced
 
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine whose torch says that it sees a GPU; nothing computes on it."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "set_device", lambda place: None)
 
 
@@ -45,6 +49,8 @@ def test_on_a_gpu_what_has_no_deterministic_kernel_is_an_error() -> None:
     assert not torch.is_deterministic_algorithms_warn_only_enabled()
     assert not torch.backends.cuda.cudnn_sdp_enabled()
     assert os.environ[CUBLAS_WORKSPACE] == ":4096:8"
+    assert os.environ[NCCL_NVLS] == "0"
+    assert not torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
 
 
 @pytest.mark.usefixtures("gpu")
@@ -54,6 +60,11 @@ def test_an_environment_in_which_sums_have_no_fixed_order(monkeypatch: pytest.Mo
         open_device("cuda", "float32", d_model=512)
     monkeypatch.setenv(CUBLAS_WORKSPACE, ":16:8")
     open_device("cuda", "float32", d_model=512)
+
+
+def test_auto_is_the_cpu_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert open_device("auto", "auto", d_model=512) == Device(torch.device("cpu"), "float32")
 
 
 def test_the_cpu_is_deterministic_or_an_error_too() -> None:

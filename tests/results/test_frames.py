@@ -10,16 +10,8 @@ import pytest
 from tests.results.golden_records import KINDS, LAYERS, SCORES
 
 from aiayn import config
-from aiayn.results.frames import (
-    SCHEMAS,
-    Field,
-    Results,
-    layers_frame,
-    make_frame,
-    models_frame,
-    over_seeds,
-    scores_frame,
-)
+from aiayn.results.frames import Results, layers_frame, models_frame, over_seeds, scores_frame
+from aiayn.results.schemas import SCHEMAS, Field, make_frame
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALES = {path.parent.name: path.parent for path in ROOT.glob("reproductions/*/params.yaml")}

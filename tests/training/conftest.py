@@ -67,7 +67,7 @@ import importlib.util, json, multiprocessing, os, signal, sys
 from pathlib import Path
 import torch
 from aiayn.model.device import Device
-from aiayn.training.processes import Processes, join_processes
+from aiayn.training.processes import Processes, process_group
 from aiayn.errors import one_line_errors
 from aiayn.results import history
 from aiayn.training.job import Job
@@ -86,9 +86,10 @@ torch.set_num_threads(1)
 
 @one_line_errors
 def train(scratch, columns, settings, on_step, on_write):
-    with join_processes("cpu") as processes:
+    processes, device = Processes.from_environment(), Device(torch.device("cpu"), "float32")
+    with process_group(processes, device):
         training, model = here.SETTINGS.replace(**settings), top.TINY.replace(**columns)
-        job, device = Job("en-de.tiny", "translation", model, training, 1, "tokens", "code"), Device(torch.device("cpu"), "float32")
+        job = Job("en-de.tiny", "translation", model, training, 1, "tokens", "code")
         trainer = Trainer(job, here.random_arrays(200), here.random_arrays(20, 1), device, processes)
         step, fsync, write = trainer.step, os.fsync, {"number": 0}
         def watched_step():

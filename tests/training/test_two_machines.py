@@ -23,7 +23,7 @@ import importlib.util, os, signal, sys
 from pathlib import Path
 import torch
 from aiayn.model.device import Device
-from aiayn.training.processes import join_processes
+from aiayn.training.processes import Processes, process_group
 from aiayn.errors import one_line_errors
 from aiayn.training.job import Job
 from aiayn.training.loop import fit
@@ -40,9 +40,10 @@ torch.set_num_threads(1)
 
 @one_line_errors
 def main():
-    with join_processes("cpu") as processes:
+    processes, device = Processes.from_environment(), Device(torch.device("cpu"), "float32")
+    with process_group(processes, device):
         model = top.TINY.replace(steps={STEPS}, checkpoint_steps={SAVED})
-        job, device = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens", "code"), Device(torch.device("cpu"), "float32")
+        job = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens", "code")
         arrays = here.random_arrays(200), here.random_arrays(20, 1)
         trainer = Trainer(job, *arrays, device, processes)
         step = trainer.step

@@ -13,7 +13,8 @@ name=$1.$(pwd -P | cksum | cut -d' ' -f1)
 shift
 options=()
 while [[ $1 != -- ]]; do
-    options+=("$1")
+    [[ $1 == --gpus-per-node=0 ]] && without_gpus=yes
+    [[ ${without_gpus:-} && $1 == --*-per-gpu=* ]] || options+=("$1")
     shift
 done
 shift

@@ -12,6 +12,7 @@ from functools import cache
 import torch
 
 from aiayn.errors import TrainingError
+from aiayn.model.gpus import is_driver_too_old, require_gpus, visible_gpus
 from aiayn.results.machine_metadata import cpu_name
 
 # glibc's mallopt keys: never return large blocks to the system, or every activation pays for fresh
@@ -24,6 +25,7 @@ ONEDNN_KERNELS, KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64"
 EPS_FLOAT32 = 1.2e-7
 ONEDNN_FROM_WIDTH = 128
 CUBLAS_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
+NCCL_NVLS = "NCCL_NVLS_ENABLE"
 FIXED_WORKSPACES = (":4096:8", ":16:8")  # with which cuBLAS sums in a fixed order
 
 
@@ -87,7 +89,13 @@ def is_fused_attention_fast() -> bool:
 
 
 def open_device(
-    device: str, precision: str, *, d_model: int, threads: int | None = None, local_rank: int = 0
+    device: str,
+    precision: str,
+    *,
+    d_model: int,
+    threads: int | None = None,
+    local_rank: int = 0,
+    local_count: int = 1,
 ) -> Device:
     """Choose and set up the device.
 
@@ -96,18 +104,16 @@ def open_device(
         precision: auto (bfloat16 on a GPU, float32 on a CPU), float32 or bfloat16.
         d_model: width of the model that will run; a CPU's product library depends on it.
         threads: of this process, on a CPU; None: torch's default.
-        local_rank: which GPU of this machine.
+        local_rank: number of this process among those of this machine: which GPU it uses.
+        local_count: processes of this machine.
     Raises:
-        TrainingError: a GPU was asked for and there is none, or the environment forbids it to
-            compute the same bits twice.
+        TrainingError: GPUs are asked for and there are too few, or the driver of those that there
+            are is too old; or the environment rules out computing the same bits twice.
     """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise TrainingError(
-            "params.yaml: machine.device is cuda, but torch sees no GPU here. "
-            "Set it to auto or cpu, or install a CUDA build of torch."
-        )
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+        device = "cuda" if visible_gpus() or is_driver_too_old() else "cpu"
+    if device == "cuda":
+        require_gpus(local_count)
     if precision == "auto":
         precision = "bfloat16" if device == "cuda" else "float32"
     # the same as use_deterministic_algorithms, which would import the compiler: 1.5 s. As an error,
@@ -133,7 +139,10 @@ def _set_up_cuda() -> None:
             f"{CUBLAS_WORKSPACE} is {workspace!r}, with which sums on a GPU have no fixed order. "
             f"Unset it, or write {' or '.join(FIXED_WORKSPACES)}."
         )
+    # NVLink's switches sum in an order that differs between calls; read when NCCL starts
+    os.environ.setdefault(NCCL_NVLS, "0")
     torch.backends.cuda.enable_cudnn_sdp(False)  # has no deterministic backward pass
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
 
 def _set_up_cpu(d_model: int, precision: str) -> bool:

@@ -37,7 +37,7 @@ def score_records(scores: pd.DataFrame, entries: Iterable[Entry]) -> pd.DataFram
     """Our scores as a CSV file has them, with verdict and difference where one was judged.
 
     Args:
-        scores: of results.frames.SCHEMAS["scores"].
+        scores: of results.schemas.SCHEMAS["scores"].
     """
     judged = {entry.ours.sources[0]: entry for entry in entries if entry.ours}
     found = [judged.get(f"{source}.value") for source in scores["source"]]

@@ -7,19 +7,19 @@
     over_seeds(results.scores)
 
 Every frame has exactly the columns of its schema, in that order and of those types, also where it
-has no rows; `SCHEMAS` says what each column holds and in which unit. Rows come in the order of
-params.yaml and, below that, of the files. What has not been run has no rows. Of records that are
-already read, `runs_frame`, `scores_frame` and so on make the same frames.
+has no rows; `aiayn.results.schemas.SCHEMAS` says what each column holds and in which unit. Rows
+come in the order of params.yaml and, below that, of the files. What has not been run has no rows.
+From records that are already read, `runs_frame`, `scores_frame` and so on make the same frames.
 
 A column `source` says where a number is written: FILE:KEY.KEY, as `Score.source` does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -31,125 +31,9 @@ from aiayn.results.history import History
 from aiayn.results.json_files import if_there
 from aiayn.results.metadata import TrainingMetadata, training_of
 from aiayn.results.profiles import Fitted, LayersProfile, ModelCost, ModelsProfile
+from aiayn.results.schemas import SCHEMAS, make_frame
 from aiayn.results.scores import SplitScores
 from aiayn.results.seeds import spread
-
-
-class Field(NamedTuple):
-    """The type of a column, and what it holds."""
-
-    dtype: str
-    about: str
-
-
-Schema = Mapping[str, Field]
-
-_RUN = {
-    "run": Field("string", "name in params.yaml, such as en-de.base"),
-    "task": Field("string", "name in params.yaml"),
-    "kind": Field("string", "of the task: translation, parsing, labelling or copying"),
-    "model": Field("string", "name in params.yaml"),
-    "seed": Field("int64", "of the training"),
-}
-_SOURCE = Field("string", "where the number is written, FILE:KEY.KEY")
-_EFFECT = {
-    "effect": Field("float64", "difference of BLEU, or ratio of perplexities, to the base"),
-    "low": Field("float64", "lower end of the effect's 95 % confidence interval"),
-    "high": Field("float64", "upper end"),
-    "p_value": Field("float64", "of the test by itself"),
-    "p_corrected": Field("float64", "for the number of tests (Holm) and of interim looks"),
-}
-
-SCHEMAS: Mapping[str, Schema] = {
-    "runs": {
-        **_RUN,
-        "tested": Field("bool", "whether it decodes the test sets, too"),
-        "tokens": Field("Int64", "target pieces trained on; missing before training"),
-        "seconds": Field("float64", "of the training: run metadata, differs each time"),
-        "tokens_per_second": Field("float64", "target pieces: run metadata"),
-        "processes": Field("Int64", "of the training: run metadata"),
-        "device": Field("string", "of the training: run metadata"),
-    },
-    "scores": {
-        **_RUN,
-        "split": Field("string", "dev, test or the name of another test set"),
-        "test_set": Field("string", "its corpora, joined by +"),
-        "pairs": Field("int64", "sentences, or pairs of them, that were scored"),
-        "digests": Field("string", "their SHA-256 digests by side, joined by a space"),
-        "metric": Field("string", "such as bleu, chrf, bracket_f1, accuracy"),
-        "value": Field("float64", "percent, 0 to 100"),
-        "low": Field("float64", "lower end of the 95 % interval; missing where none was estimated"),
-        "high": Field("float64", "upper end"),
-        "signature": Field("string", "what must be equal before two scores may be compared"),
-        "source": _SOURCE,
-    },
-    "histories": {
-        "run": _RUN["run"],
-        "step": Field("int64", "optimiser steps so far"),
-        "epoch": Field("float64", "passes over the training text so far"),
-        "tokens": Field("int64", "target pieces so far, without padding"),
-        "learning_rate": Field("float64", "of this step"),
-        "loss": Field("float64", "label-smoothed, nats a piece, since the line before"),
-        "dev_loss": Field("float64", "nats a piece; missing where the step was not validated"),
-        "dev_perplexity": Field("float64", "per piece; missing as dev_loss"),
-    },
-    "models": {
-        "origin": Field("string", "ours, or paper: a row of table 3 at its printed size"),
-        "model": Field("string", "name in params.yaml, or the paper's row"),
-        "task": Field("string", "whose vocabulary it has; missing of the paper's"),
-        "vocabulary": Field("int64", "word pieces"),
-        "parameters": Field("int64", "trainable numbers"),
-        "forward_flops_source": Field("int64", "for a source piece"),
-        "forward_flops_target": Field("int64", "for a target piece"),
-        "training_flops_source": Field("int64", "forward and backward, for a source piece"),
-        "training_flops_target": Field("int64", "forward and backward, for a target piece"),
-        "source": _SOURCE,
-    },
-    "layers": {
-        "layer": Field("string", "layer type of table 1, or a variant of one"),
-        "quantity": Field("string", "what was counted, measured or fitted, such as term_flops"),
-        "size": Field("string", "of an exponent or a line: what varies"),
-        "n": Field("Int64", "positions"),
-        "d": Field("Int64", "width"),
-        "k": Field("Int64", "kernel"),
-        "r": Field("Int64", "neighborhood"),
-        "value": Field("float64", "FLOPs of one sentence, layers, operations, or an exponent"),
-        "standard_error": Field("float64", "of a fit; missing of a count"),
-        "paper": Field("Int64", "the exponent of the paper's formula"),
-        "source": _SOURCE,
-    },
-    "comparisons": {
-        "model": Field("string", "a variation of table 3, or the base"),
-        "measure": Field("string", "bleu or perplexity, of dev"),
-        "mean": Field("float64", "over the seeds"),
-        "sd": Field("float64", "sample standard deviation; missing of one seed"),
-        "n": Field("int64", "seeds"),
-        **_EFFECT,
-        "claim": Field("string", "what the paper says beside its base: higher, lower or equal"),
-        "outcome": Field("string", "what ours says: higher, lower, equal or undecided"),
-        "source": _SOURCE,
-    },
-    "findings": {
-        "finding": Field("string", "key of aiayn.paper.findings.STATEMENTS"),
-        "verdict": Field("string", "holds, does not hold, undecided or not run at this scale"),
-        **_EFFECT,
-        "source": _SOURCE,
-    },
-}
-
-
-def make_frame(schema: Schema, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as a frame of a schema; a field that a row lacks is missing.
-
-    Raises:
-        ValueError, TypeError: a row has a field that the schema lacks, or of another type, or
-            lacks one that may not be missing.
-    """
-    records = list(rows)
-    if unknown := {name for row in records for name in row} - schema.keys():
-        raise ValueError(f"no such column: {', '.join(sorted(unknown))}")
-    frame = pd.DataFrame(records, columns=list(schema), dtype=object)
-    return frame.astype({name: field.dtype for name, field in schema.items()})
 
 
 class Results:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,19 +14,35 @@ from datetime import timedelta
 import torch.distributed
 from torch import Tensor
 
+from aiayn.config import Machine
 from aiayn.errors import ConfigError, TrainingError
+from aiayn.model.device import Device, open_device
 from aiayn.results import paths
 
 TIMEOUT = timedelta(minutes=10)  # longer than anything the first process does alone
 
 
+REPORT_SECONDS = 30  # within which the first process of a machine reports an error of all
+
+
 @dataclass(frozen=True)
 class Processes:
-    """This process, and how many there are."""
+    """This process, and how many there are; `local` among those of this machine."""
 
     rank: int = 0
     count: int = 1
     local_rank: int = 0
+    local_count: int = 1
+
+    @staticmethod
+    def from_environment() -> Processes:
+        """As torchrun's environment describes them; one alone without it."""
+        return Processes(
+            rank=int(os.environ.get("RANK", "0")),
+            count=int(os.environ.get("WORLD_SIZE", "1")),
+            local_rank=int(os.environ.get("LOCAL_RANK", "0")),
+            local_count=int(os.environ.get("LOCAL_WORLD_SIZE", "1")),
+        )
 
     @property
     def is_first(self) -> bool:
@@ -88,25 +105,44 @@ class Processes:
             ) from error
 
 
+def open_device_of(processes: Processes, machine: Machine, d_model: int) -> Device:
+    """The device of this process among those of its machine.
+
+    Raises:
+        TrainingError: as `open_device`. All processes of a machine have that error, and the first
+            reports it; the others wait until their launcher ends them.
+    """
+    try:
+        return open_device(
+            machine.device, machine.precision, d_model=d_model, threads=machine.threads,
+            local_rank=processes.local_rank, local_count=processes.local_count,
+        )  # fmt: skip
+    except TrainingError:
+        if processes.local_rank > 0:
+            time.sleep(REPORT_SECONDS)
+        raise
+
+
 @contextmanager
-def join_processes(device: str) -> Iterator[Processes]:
-    """Join the process group that torchrun's environment describes; alone without it.
+def process_group(processes: Processes, device: Device) -> Iterator[None]:
+    """Connect the processes, by NCCL on GPUs and by gloo on CPUs. Does nothing for one alone.
 
     Args:
-        device: auto, cpu or cuda: GPUs talk over nccl, CPUs over gloo.
+        device: open: NCCL reads its settings, and whether torch is deterministic, when it starts.
 
     A process that leaves by an error ends at once when its message is written: the others wait for
     it inside a sum, so the group cannot be closed in order, neither here nor at the interpreter's
     end. They end by losing it.
     """
-    count = int(os.environ.get("WORLD_SIZE", "1"))
-    if count == 1:
-        yield Processes()
+    if processes.count == 1:
+        yield
         return
-    gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available())
-    torch.distributed.init_process_group("nccl" if gpu else "gloo", timeout=TIMEOUT)
+    if device.device.type == "cuda":
+        torch.distributed.init_process_group("nccl", timeout=TIMEOUT, device_id=device.device)
+    else:
+        torch.distributed.init_process_group("gloo", timeout=TIMEOUT)
     try:
-        yield Processes(torch.distributed.get_rank(), count, int(os.environ.get("LOCAL_RANK", "0")))
+        yield
     except BaseException:
         atexit.register(_end_at_once)
         raise

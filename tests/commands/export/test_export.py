@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,6 +89,29 @@ def test_the_folder_and_its_card(project: Path, engine: str, capsys: Capture) ->
     assert "- bleu: `nrefs:1|" in body
     assert "((5 + length) / 6)^0.6" in body
     assert {path.name for path in (project / "exports").iterdir()} == {folder.name}
+
+
+@pytest.mark.parametrize(
+    ("same", "said"),
+    [
+        (3, "All 3 hypotheses are the same. Those of other sentences can differ because\n\n- "),
+        (2, "2 of 3 hypotheses are the same. The others differ because\n\n- "),
+    ],
+)
+def test_the_card_says_how_many_hypotheses_are_the_same(
+    project: Path, monkeypatch: pytest.MonkeyPatch, same: int, said: str
+) -> None:
+    """By an engine that translates as this project does, but for the last sentence."""
+    ours = (project / f"outputs/{RUN}/test.hypotheses").read_text().splitlines()
+    theirs = [line for line, source in zip(ours, SENTENCES, strict=True) if source]
+    if same < 3:
+        theirs[-1] += " and more"
+    engine = types.SimpleNamespace(write=lambda *_: None, translate=lambda *_: theirs)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "1.0")
+    monkeypatch.setitem(sys.modules, "aiayn.commands.export.to_transformers", engine)
+    main(["export", RUN, "--to", "transformers"])
+    assert said in (project / f"exports/{RUN}.transformers/README.md").read_text()
 
 
 def fails(capsys: Capture, *arguments: str) -> str:

@@ -7,6 +7,7 @@ import io
 import re
 import tarfile
 import tempfile
+import time
 import tracemalloc
 from collections.abc import Mapping
 from pathlib import Path
@@ -143,6 +144,28 @@ def test_a_segment_that_is_not_closed(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read(tmp_path, "a.sgm", b'<seg id="1">one</seg>\n<seg id="2">two\n')
     assert str(caught.value) == f"{tmp_path}/a.sgm: 2 <seg> are opened, 1 closed. Mend the file."
+
+
+@pytest.mark.parametrize("text", [b"<seg>" * 300_000, b"</seg><seg>" * 300_000, b"<seg " * 300_000])
+def test_segments_that_are_not_closed_take_linear_time(text: bytes) -> None:
+    """300,000 of them took minutes."""
+    begun = time.process_time()
+    with pytest.raises(DataError, match=r"300000 <seg> are opened, (0|299999) closed"):
+        list(archives.segments(text, "a.sgm"))
+    assert time.process_time() - begun < 10
+
+
+def test_a_member_that_is_there_twice(tmp_path: Path) -> None:
+    """tar unpacks the last one, a stream would give the first."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content in (("a.en", b"first\n"), ("b.en", b"b\n"), ("./a.en", b"last\n")):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    assert read(tmp_path, "a.tgz", buffer.getvalue(), "b.en") == ["b"]
+    with pytest.raises(DataError, match=r"a.tgz, member a.en: is in the archive twice"):
+        read(tmp_path, "a.tgz", buffer.getvalue(), "a.en")
 
 
 @pytest.mark.parametrize("side", ["src.en", "ref.de"])

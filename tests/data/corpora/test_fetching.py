@@ -262,12 +262,27 @@ def test_too_little_room_is_said_before_the_first_byte(
     both["a"] = both["a"].replace(bytes=len(CONTENT))
     raw = tmp_path / "raw"
     assert complaint(lambda: fetching.fetch(both, raw)) == (
-        f"{raw}: 0.00 GB are to be fetched, 0.00 GB are free. Make room, or set AIAYN_MIRROR to a "
-        "folder that has the files: it is read in place."
+        f"{raw}: 18,000 bytes are to be fetched, 17,999 are free. Make room, or set AIAYN_MIRROR to "
+        "a folder that has the files: it is read in place."
     )
     assert host.requests == []
     put(partial(raw, host, "a"), CONTENT[:1])  # one byte less is needed
     assert fetching.fetch(both, raw)["b"].read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("free", "announced", "most"), [(5000, None, 4500), (10**9, 9000, 9000)], ids=["disk", "HEAD"]
+)
+def test_a_host_that_sends_without_end_does_not_fill_the_disk(
+    host: Any, answer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    free: int, announced: int | None, most: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(fetching, "free_bytes", lambda folder: free)
+    monkeypatch.setattr(fetching, "size_at", lambda url: announced)
+    host.answers = [answer(says_length=False, content=CONTENT * 1000)]
+    said = complaint(lambda: fetching.fetch(wanted(host, "a"), tmp_path / "raw"))
+    assert f"/a: sends more than {most:,} bytes" in said
+    assert not [path for path in (tmp_path / "raw").rglob("*") if path.is_file()]
 
 
 @pytest.mark.skipif(

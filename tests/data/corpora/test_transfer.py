@@ -150,6 +150,14 @@ def test_more_than_the_file_is_thrown_away(host: Any, answer: Any, file: Path) -
     assert file.read_bytes() == CONTENT
 
 
+def test_a_host_that_sends_without_end(host: Any, answer: Any, file: Path) -> None:
+    host.answers = [answer(says_length=False, content=CONTENT * 5)]
+    with file.open("ab", buffering=0) as opened, pytest.raises(DataError, match="300,000 bytes"):
+        transfer.transfer(f"{host.url}/a.gz", opened, None, Event(), most=300_000)
+    assert file.read_bytes() == b""
+    assert len(host.requests) == 1
+
+
 def test_what_is_whole_is_not_asked_for(host: Any, file: Path) -> None:
     file.write_bytes(CONTENT)
     bring(host, file)

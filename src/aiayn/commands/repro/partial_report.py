@@ -26,10 +26,13 @@ def render(schedule: Schedule, params: Config) -> None:
     Raises:
         ConfigError: dvc.yaml cannot be read.
     """
-    unfinished = schedule.unfinished()
-    illustrated = params.illustrations.run
+    unfinished, varied = schedule.unfinished(), params.variations
+    is_base = {name for name, run in params.runs.items() if run.model == varied.base
+               and run.task == varied.task}  # fmt: skip
+    needs_one_of = {"illustrate": {params.illustrations.run}, "compare": is_base}
     for stage in STAGES:
-        if stage not in schedule.blocked or (stage == "illustrate" and illustrated in unfinished):
+        runs = needs_one_of.get(stage)
+        if stage not in schedule.blocked or (runs and runs <= unfinished.keys()):
             continue
         failures.write(paths.FAILURES, unfinished)
         if error := _run(stage):

@@ -30,8 +30,7 @@ BUFFER_BYTES = 1 << 20
 LINE_BYTES = 1 << 20
 FILE_BYTES = 1 << 28
 
-_SEGMENT = re.compile(rb"<seg\b[^>]*>(.*?)</seg\s*>", re.IGNORECASE | re.DOTALL)
-_OPENING = re.compile(rb"<seg\b", re.IGNORECASE)
+_SEGMENT_TAG = re.compile(rb"<(/?)seg\b[^<>]*", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);")
 
 
@@ -123,8 +122,15 @@ def segments(sgm: bytes, place: str) -> Iterator[bytes]:
     Raises:
         DataError: a <seg> is not closed.
     """
-    found = _SEGMENT.findall(sgm)
-    opened = len(_OPENING.findall(sgm))
+    found: list[bytes] = []
+    opened, begin = 0, None
+    for tag in _SEGMENT_TAG.finditer(sgm):
+        if not tag[1]:
+            opened += 1
+            begin = tag.end() + 1 if begin is None else begin
+        elif begin is not None:
+            found.append(sgm[begin : tag.start()])
+            begin = None
     if len(found) != opened:
         raise DataError(f"{place}: {opened} <seg> are opened, {len(found)} closed. Mend the file.")
     for segment in found:
@@ -144,6 +150,7 @@ def _open(path: Path, member: str | None, place: str) -> Iterator[IO[bytes]]:
         raise DataError(f"{place}: not an archive ({endings}), so without members.")
     with ExitStack() as stack:
         stream: IO[bytes]
+        archive = None
         if member is None:
             stream = stack.enter_context(path.open("rb", buffering=BUFFER_BYTES))
         elif path.name.endswith(".zip"):
@@ -158,6 +165,8 @@ def _open(path: Path, member: str | None, place: str) -> Iterator[IO[bytes]]:
             unzipped = stack.enter_context(gzip.GzipFile(fileobj=stream))
             stream = io.BufferedReader(unzipped, BUFFER_BYTES)
         yield stream
+        if archive is not None and member is not None:
+            _refuse_second(archive, member, place)
 
 
 def _member(archive: tarfile.TarFile, member: str, place: str) -> IO[bytes]:
@@ -171,6 +180,13 @@ def _member(archive: tarfile.TarFile, member: str, place: str) -> IO[bytes]:
                 raise DataError(f"{place}: not a regular file. Name another in conf/catalogue.")
             return stream
     raise _no_member(member, names, place)
+
+
+def _refuse_second(archive: tarfile.TarFile, member: str, place: str) -> None:
+    """Raises DataError if a member comes once more: tar itself would unpack the last one."""
+    while (entry := archive.next()) is not None:
+        if entry.name.removeprefix("./") == member.removeprefix("./"):
+            raise DataError(f"{place}: is in the archive twice. Replace it with an archive of one.")
 
 
 def zip_member(archive: zipfile.ZipFile, member: str, place: str) -> IO[bytes]:

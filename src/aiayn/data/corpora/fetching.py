@@ -23,6 +23,7 @@ from aiayn.files import free_bytes
 
 AT_A_TIME = 4
 LOOK_SECONDS = 0.5
+ROOM_USED = 0.9  # of a disk, by a file whose size nobody says
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # some file systems of clusters
 
@@ -80,9 +81,13 @@ def fetch(
     sizes = to_come(sources.values())
     _require_room(sizes, raw)
     known = [size or 0 for _, size in sizes]
+    announced = {one: size for one, size in sizes if size is not None}
     stop = Event()
     with ThreadPoolExecutor(AT_A_TIME) as pool, Meter(progress) as meter:
-        jobs = {name: pool.submit(_bring, found, stop) for name, found in sources.items()}
+        jobs = {
+            name: pool.submit(_bring, found, announced.get(found), stop)
+            for name, found in sources.items()
+        }
         try:
             while wait(jobs.values(), LOOK_SECONDS).not_done:
                 if sizes:
@@ -154,12 +159,12 @@ def _require_room(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> None
     free = free_bytes(raw)
     if needed > free:
         raise DataError(
-            f"{raw}: {needed / 1e9:.2f} GB are to be fetched, {free / 1e9:.2f} GB are free. Make "
-            "room, or set AIAYN_MIRROR to a folder that has the files: it is read in place."
+            f"{raw}: {needed:,} bytes are to be fetched, {free:,} are free. Make room, or set "
+            "AIAYN_MIRROR to a folder that has the files: it is read in place."
         )
 
 
-def _bring(one: Source, stop: Event) -> Path:
+def _bring(one: Source, announced: int | None, stop: Event) -> Path:
     if one.url is None:
         _verify(one.path, one, str(one.path))
         return one.path
@@ -169,17 +174,19 @@ def _bring(one: Source, stop: Event) -> Path:
             if one.path.is_file():  # another process has brought it
                 _drop(file, one.partial)
             elif _is_at(file, one.partial):
-                _download(one, one.url, file, stop)
+                _download(one, one.url, file, announced, stop)
                 return one.path
     _verify(one.path, one, str(one.path))
     return one.path
 
 
-def _download(one: Source, url: str, file: IO[bytes], stop: Event) -> None:
+def _download(one: Source, url: str, file: IO[bytes], announced: int | None, stop: Event) -> None:
     """Fetch what is missing, verify the whole, and only then give it its name."""
+    room = one.arrived + int(ROOM_USED * free_bytes(one.partial.parent))
+    most = min(room, announced or room)
     try:
         for is_last in (False, True):
-            begun_at = transfer(url, file, one.download.bytes, stop)
+            begun_at = transfer(url, file, one.download.bytes, stop, most)
             try:
                 _verify(one.partial, one, url)
                 break

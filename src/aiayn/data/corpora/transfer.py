@@ -58,7 +58,9 @@ def size_at(url: str) -> int | None:
         raise DataError(f"{url}: {_in_words(error)}.") from error
 
 
-def transfer(url: str, file: IO[bytes], size: int | None, stop: Event) -> int:
+def transfer(
+    url: str, file: IO[bytes], size: int | None, stop: Event, most: int | None = None
+) -> int:
     """Append to `file` what it lacks of `url`, in as many attempts as that takes.
 
     What `file` holds is taken for the beginning, and only the rest is asked for. A host that knows
@@ -68,17 +70,18 @@ def transfer(url: str, file: IO[bytes], size: int | None, stop: Event) -> int:
         file: opened to append, unbuffered: what has come survives whatever ends this process.
         size: of the whole, where it is known; an answer of another length is not taken.
         stop: set by whoever wants an end of it.
+        most: bytes of the whole, where its size is not known: what exceeds them is not kept.
     Returns:
         At which byte the last answer began: 0 if the file came in one piece.
     Raises:
-        DataError: nothing more comes, or the host does not have the file.
+        DataError: nothing more comes, more than `most` comes, or the host does not have the file.
         StoppedError: `stop` was set.
         OSError: `file` takes no more, as on a full disk.
     """
     furthest, failures = _held(file), 0
     while True:
         try:
-            return _attempt(url, file, size, stop)
+            return _attempt(url, file, size, stop, most)
         except _PassingError as error:
             held = _held(file)
             # a host without ranges may start over forever: only what was never there is progress
@@ -94,7 +97,7 @@ def transfer(url: str, file: IO[bytes], size: int | None, stop: Event) -> int:
             raise StoppedError
 
 
-def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event) -> int:
+def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event, most: int | None) -> int:
     """As `transfer`, with one answer of the host. Raises _PassingError where it falls short."""
     held = _held(file)
     if size is not None and held >= size:
@@ -122,7 +125,7 @@ def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event) -> int:
                 raise _PassingError("the host does not send the part that is asked for")
             if first != held:  # it knows no ranges
                 file.truncate(0)
-            _append(response, file, whole if size is None else size, stop)
+            _append(response, file, whole if size is None else size, stop, most)
             return first
     except tuple(_SORRY) as error:
         raise _PassingError(_in_words(error)) from error
@@ -134,7 +137,9 @@ def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event) -> int:
         raise _PassingError("the connection broke off") from error
 
 
-def _append(response: requests.Response, file: IO[bytes], size: int | None, stop: Event) -> None:
+def _append(
+    response: requests.Response, file: IO[bytes], size: int | None, stop: Event, most: int | None
+) -> None:
     # what there is of a block, not whole blocks: half of one is not lost on a line that breaks
     while block := response.raw.read1(BLOCK_BYTES, decode_content=False):
         if stop.is_set():
@@ -145,6 +150,12 @@ def _append(response: requests.Response, file: IO[bytes], size: int | None, stop
         if size is not None and _held(file) > size:
             file.truncate(0)
             raise _PassingError(f"more bytes came than the {size} of the file")
+        if size is None and most is not None and _held(file) > most:
+            file.truncate(0)
+            raise DataError(
+                f"{response.url}: sends more than {most:,} bytes, which is what it announced, or "
+                "what the disk has room for. Declare `bytes` in conf/catalogue if it is to be more."
+            )
     if size is not None and _held(file) < size:
         raise _PassingError("the connection broke off")
 
