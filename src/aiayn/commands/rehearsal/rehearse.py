@@ -1,4 +1,4 @@
-"""Would a long run of a scale succeed on this machine? A few steps of its real trainings by its own
+"""Would a long run of a scale succeed on this machine? A few steps of its trainings by its own
 launcher and every stage of its graph, then what the real run needs and what is missing for it.
 Nothing is downloaded, and the project is not changed."""
 
@@ -7,25 +7,33 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from tqdm import tqdm
 
 from aiayn.commands.rehearsal import estimates, missing
 from aiayn.commands.rehearsal.small_project import (
+    HELD_OUT_PAIRS,
     chosen_runs,
     lacks_gpus,
     make_project,
     run_pipeline,
 )
-from aiayn.commands.rehearsal.trial import Trial, try_training
+from aiayn.commands.rehearsal.trial import try_training
 from aiayn.config import Config
 from aiayn.data.corpora.fetching import to_come
+from aiayn.errors import TrainingError
 from aiayn.results import paths
 from aiayn.results.progress import clock
 
 MOST_JOBS = 4  # each has a copy of torch
 GB = 1e9
+ON_A_CPU = (
+    "NOT TRIED: GPUs, NCCL, bfloat16, the models in their real size. This scale asks for GPUs, and "
+    "torch sees none here: narrow models were trained on the CPU instead"
+)
 
 
 def rehearse(root: Path, scale: str | None, launcher: str | None, gpus: str | None) -> bool:
@@ -40,49 +48,46 @@ def rehearse(root: Path, scale: str | None, launcher: str | None, gpus: str | No
     """
     begun = time.monotonic()
     scratch = root / paths.SCRATCH
-    is_new = not scratch.exists()
     scratch.mkdir(exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory(prefix="rehearsal-", dir=scratch) as name:
-            folder = Path(name).resolve() / "project"
-            folder.mkdir()
-            params = make_project(root, folder, scale, launcher, gpus)
-            print(f"{params.scale}: a few steps and every stage, with generated text", flush=True)
-            tried, failures = _run(folder, params)
-    finally:
-        if is_new:
-            scratch.rmdir()
-    if lacks_gpus(params):
-        print(
-            "torch sees no GPU, for which this scale asks. NOT TRIED: the models in their real "
-            "size, GPUs, NCCL, bfloat16. Narrow models were trained on the CPU instead."
-        )
-    _print_section("tried", [*failures, *tried.lines])
-    needs, lines = _real_run(params, tried)
+    with tempfile.TemporaryDirectory(prefix="rehearsal-", dir=scratch) as name:
+        folder = Path(name).resolve() / "project"
+        folder.mkdir()
+        params = make_project(root, folder, scale, launcher, gpus)
+        print(f"{params.scale}: a few steps and every stage, with generated text", flush=True)
+        tried, failures, speed = _try(folder, params)
+    with suppress(OSError):  # it has something else
+        scratch.rmdir()
+    _print_section("tried", [*(f"FAILED: {line}" for line in failures), *tried])
+    needs, lines = _real_run(params, None if lacks_gpus(params) else speed)
     _print_section("the real run needs", needs)
     _print_section("missing on this machine", lines or ["nothing"])
     print(f"\nRehearsed in {clock(time.monotonic() - begun)}.")
     return not failures and not lines
 
 
-def _run(folder: Path, params: Config) -> tuple[Trial, list[str]]:
-    """The trial of the first run and, with the rest of the graph, a line for each failure."""
+def _try(folder: Path, params: Config) -> tuple[list[str], list[str], float | None]:
+    """What was tried and what failed, a line each; the first run's target tokens per second."""
     jobs = 1 if params.launcher.command else min(MOST_JOBS, os.cpu_count() or 1)
-    chosen = chosen_runs(params)
+    chosen, speed = chosen_runs(params), None
+    tried = [ON_A_CPU] if lacks_gpus(params) else []
     with tqdm(desc="stages", unit="", disable=None, leave=False) as bar:
-        failures, _ = run_pipeline(folder, jobs, bar.update, "encode")
+        failures, data_stages = run_pipeline(folder, jobs, bar.update, "encode")
         if failures:
-            return Trial((), (), None), failures
-        trial = try_training(folder, chosen[0])
-        failures, done = run_pipeline(folder, jobs, bar.update)
-    rest = (
-        f"{done} stages of {len(chosen)} of {len(params.runs)} runs, with the report: none failed"
-    )
-    lines = trial.lines if failures else (*trial.lines, rest)
-    return Trial(trial.failures, lines, trial.tokens_per_second), [*trial.failures, *failures]
+            return tried, failures, None
+        try:
+            speed = try_training(folder, chosen[0], tried)
+        except TrainingError as error:
+            failures.append(str(error))
+        failed, other_stages = run_pipeline(folder, jobs, bar.update)
+    if not failed:
+        tried.append(
+            f"all {data_stages + other_stages} stages of {len(chosen)} of {len(params.runs)} runs: "
+            f"{HELD_OUT_PAIRS} sentences of each split decoded and scored, the report rendered"
+        )
+    return tried, failures + failed, speed
 
 
-def _real_run(params: Config, trial: Trial) -> tuple[list[str], list[str]]:
+def _real_run(params: Config, speed: float | None) -> tuple[list[str], list[str]]:
     """A line for each thing that it needs, and for each that is missing."""
     sources, lines = missing.sources(params, os.environ.get("AIAYN_MIRROR"))
     lines += missing.missing_downloads(sources)
@@ -106,35 +111,28 @@ def _real_run(params: Config, trial: Trial) -> tuple[list[str], list[str]]:
         + (f" (without {unknown}, of unknown size)" if unknown else ""),
         f"weights: {weights / GB:,.0f} GB of disk, with DVC's copy and the state to resume from",
         f"memory: {memory / GB:,.1f} GB per process for {largest.run}, the largest model",
-        *_times(params, runs, None if lacks_gpus(params) else trial.tokens_per_second),
+        *_times(params, runs, speed),
     ]
     return needs, lines
 
 
-def _times(
-    params: Config, runs: list[estimates.RunEstimate], tokens_per_second: float | None
-) -> list[str]:
-    """Of all trainings and of each: at the speed of the one that was tried, by their FLOPs."""
-    if tokens_per_second is None:
-        total = [f"training: {sum(run.flops for run in runs):.1e} FLOPs; its time is not known"]
-        hours = dict.fromkeys((run.run for run in runs), "")
+def _times(params: Config, runs: list[estimates.RunEstimate], speed: float | None) -> Iterator[str]:
+    """Of all trainings and of each, by their FLOPs, where the speed of the one that was tried is
+    known."""
+    tried = next(run for run in runs if run.run == chosen_runs(params)[0])
+    tokens = params.model_of(tried.run).steps * params.training.batch_tokens
+    hours_a_flop = tokens / speed / 3600 / tried.flops if speed else None
+    flops = sum(run.flops for run in runs)
+    if hours_a_flop is None:
+        yield f"training: {flops:.1e} FLOPs; how long they take is not known"
     else:
-        tried = next(run for run in runs if run.run == chosen_runs(params)[0])
-        tokens = params.model_of(tried.run).steps * params.training.batch_tokens
-        flops_per_hour = 3600 * tried.flops * tokens_per_second / tokens
-        hours = {run.run: f", {run.flops / flops_per_hour:,.1f} hours" for run in runs}
-        in_all = sum(run.flops for run in runs) / flops_per_hour
         gpus = (params.launcher.gpus or 1) * (params.launcher.nodes or 1)
-        cost = f", {in_all * gpus:,.1f} GPU hours" if params.machine.device == "cuda" else ""
-        total = [
-            f"training: {in_all:,.1f} hours{cost}, if all have the FLOP/s of {tried.run} "
-            "and one trains at a time"
-        ]
-    return total + [
-        f"  {run.run}: {run.parameters:,} parameters, "
-        f"{params.model_of(run.run).steps:,} steps{hours[run.run]}"
-        for run in runs
-    ]
+        cost = f", {flops * hours_a_flop * gpus:,.1f} GPU hours" if missing.visible_gpus() else ""
+        yield f"training: {flops * hours_a_flop:,.1f} hours{cost}, one run at a time, at this speed"
+    for run in runs:
+        hours = f", {run.flops * hours_a_flop:,.1f} hours" if hours_a_flop else ""
+        steps = params.model_of(run.run).steps
+        yield f"  {run.run}: {run.parameters:,} parameters, {steps:,} steps{hours}"
 
 
 def _print_section(title: str, lines: list[str]) -> None:

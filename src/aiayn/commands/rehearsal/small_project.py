@@ -1,5 +1,5 @@
-"""A project with the whole pipeline of a scale in short: its tasks, models, vocabularies, recipe and
-launcher, with generated text and a few steps."""
+"""A project with the whole pipeline of a scale in short: its tasks, models, vocabularies, recipe
+and launcher, with generated text and a few steps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HELD_OUT_PAIRS = 50
 EXTRA_LENGTH = 10  # the search of an untrained model goes on to the last step
 TREEBANK = "AIAYN_REHEARSAL"  # the variable that names the folder of generated trees
 COPIED = (str(CONF), "pipeline", "src")
-NARROW = {"d_model": 64, "d_ff": 128, "d_k": 8, "d_v": 8}
+NARROW = {"d_model": 32, "d_ff": 64, "d_k": 8, "d_v": 8}
 PROCESSES = 2  # on a CPU in the place of GPUs
 PROFILING = {
     "counts": {"n": [4, 8, 16, 32], "d": [16, 32, 64, 128], "k": [3, 5, 7, 9], "r": [2, 4, 8, 16]},
