@@ -81,6 +81,9 @@ def parser() -> ArgumentParser:
     command.add_argument("--json", type=Path, metavar="FILE", help="also write a JSON file")
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
+    command = add(findings)
+    command.add_argument("folder", type=Path, help=f"like {paths.REPRODUCTIONS}/multi30k")
+
     command = add(join)
     command.add_argument("here", type=Path, help=f"a scale's folder, like {paths.SCALES}/tatoeba")
     command.add_argument("other", type=Path, help="that scale's folder in another clone")
@@ -176,6 +179,19 @@ def verify(args: Namespace) -> None:
     if args.page:
         write_atomically(args.page, verification.to_html(found))
     _print(verification.to_lines(found), found.status)
+
+
+def findings(args: Namespace) -> None:
+    """Derive every p-value of a reproduction again from its records.
+
+    Reads comparisons/sentences.csv.gz, the histories and the parameters; needs no weights and no
+    text. Prints the paper's statements with their tests. Exit status 1: a value differs from
+    comparisons/table_3.json.
+    """
+    from aiayn.commands.findings import rederive, to_lines
+
+    found = rederive(args.folder)
+    _print(to_lines(found), found.status)
 
 
 def join(args: Namespace) -> None:
