@@ -100,6 +100,8 @@ def parser() -> ArgumentParser:
 
     command = add(rehearse)
     command.add_argument("scale", nargs="?", help="a file of conf/scale (default: the demo)")
+    command.add_argument("--launcher", help="a file of conf/launcher (default: the scale's)")
+    command.add_argument("--gpus", help="for each training (default: the launcher's)")
 
     add(sync)
     return root
@@ -242,13 +244,14 @@ def export(args: Namespace) -> None:
 def rehearse(args: Namespace) -> None:
     """Check this machine before a long run.
 
-    Runs every stage of a scale with small models on generated text, then reports the memory, disk
-    and time of the real run and what this machine is missing. Downloads nothing, changes nothing.
-    Exit status 1: a stage failed or something is missing.
+    Trains the scale's models for a few steps by its launcher, stops and resumes, and runs every
+    stage, on generated text; then reports the memory, disk and time of the real run and what this
+    machine is missing. Downloads nothing, changes nothing. Exit status 1: something failed or is
+    missing.
     """
     from aiayn.commands.rehearsal.rehearse import rehearse as rehearse_scale
 
-    sys.exit(0 if rehearse_scale(Path(), args.scale) else 1)
+    sys.exit(0 if rehearse_scale(Path(), args.scale, args.launcher, args.gpus) else 1)
 
 
 def sync(args: Namespace) -> None:
