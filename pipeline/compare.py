@@ -1,21 +1,31 @@
-"""Put table 3's rows beside the model they vary. Reads history, outputs and the dev set of
-variations.task; writes comparisons/table_3.json. Formats: comparison 2."""
+"""Compare table 3's rows with the model they vary. Reads history, outputs and the text of
+variations.task; writes comparisons: table_3.json, and the counts of sentences that it follows from.
+Formats: comparison 3."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
+from aiayn.evaluation.sentences import count_sentences
 from aiayn.evaluation.variations import compare_variations
-from aiayn.results import comparison, paths
+from aiayn.results import comparison, failures, paths, sentence_counts
 
 
 @one_line_errors
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--failures", type=Path, metavar="FILE", help="leave out what is unfinished"
+    )
+    unfinished = failures.read(parser.parse_args().failures)
     params = config.load()
-    comparison.write(paths.TABLE_3, compare_variations(params.variations, params.runs))
+    runs = {name: run for name, run in params.runs.items() if name not in unfinished}
+    counts = count_sentences(params.variations, runs)
+    sentence_counts.write(paths.SENTENCE_COUNTS, counts)
+    comparison.write(paths.TABLE_3, compare_variations(params.variations, runs, counts))
 
 
 if __name__ == "__main__":

@@ -5,20 +5,23 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.report.evidence import gather
 from aiayn.report.page import SECTIONS, files, index_html, make_section, metadata_html
-from aiayn.results import paths
+from aiayn.results import failures, paths
 
 
 @one_line_errors
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", metavar="SECTION", help="write the files of this section alone")
-    only = parser.parse_args().only
-    evidence = gather()
+    parser.add_argument("--failures", type=Path, metavar="FILE", help="what is unfinished, and why")
+    arguments = parser.parse_args()
+    only, unfinished = arguments.only, failures.read(arguments.failures)
+    evidence = gather(unfinished=unfinished)
     for name, keys in evidence.outdated.items():
         made = f"{name} was made with other parameters ({', '.join(keys)})"
         print(f"{made}: left out. Make it again: dvc repro.", file=sys.stderr)

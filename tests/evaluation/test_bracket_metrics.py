@@ -178,6 +178,15 @@ def test_scores_of_a_set() -> None:
     assert "profile:COLLINS.prm" in scores["bracket_f1"].signature
 
 
+def test_a_sentence_of_punctuation_alone_is_skipped() -> None:
+    """As by EVALB, which finds no word in it: it is neither right nor wrong."""
+    gold = [read_tree(tree, "gold") for tree in ("(S (NP (X a)))", "(S (: -) (. .))")]
+    parses = read_parses(["(S (X) )S", "(S (:) (.) )S"], gold)
+    assert (len(parses.counts), parses.skipped) == (1, 1)
+    scores = score_by_name(BRACKET_METRICS, parses)
+    assert scores["exact_match"].value == 0
+
+
 @pytest.mark.slow
 def test_wrapped_is_f1_of_trees_with_a_node_more_below_the_root(
     pairs: list[tuple[Tree, Tree]],

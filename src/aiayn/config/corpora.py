@@ -68,10 +68,12 @@ class Download(StrictModel):
 
 
 class Side(StrictModel):
-    """One language of a corpus: a download, or a `member` of the archive that was downloaded."""
+    """One language of a corpus: a download, or a `member` of the archive that was downloaded; or
+    one `column` of it, from 1, where a line has several, separated by tabs."""
 
     download: str
     member: str | None = None
+    column: PositiveInt | None = None
 
 
 class Grammar(StrictModel):
@@ -148,6 +150,13 @@ class Folds(StrictModel):
         return self
 
 
+class Sample(Folds):
+    """A dev set out of a corpus: one fold of its sentences in the language `by`, each with the
+    first pair that has it. A task leaves out the pairs that share a side with its test sets."""
+
+    by: Name
+
+
 class Labelled(StrictModel):
     """Sentences, one a line, of each label: `texts` by label."""
 
@@ -157,14 +166,15 @@ class Labelled(StrictModel):
 
 class Corpus(StrictModel):
     """Parallel text: `sides` by language from downloads, or a `grammar` that makes every side; or
-    the trees of a `treebank`; or `labelled` sentences; or `sequences` to be copied. `pairs` is how
-    many there must be."""
+    the trees of a `treebank`; or `labelled` sentences; or `sequences` to be copied. `sample` takes
+    a part of the sides' pairs; `pairs` is how many there must be."""
 
     sides: Mapping[Name, Side] | None = None
     grammar: Grammar | None = None
     treebank: Treebank | None = None
     labelled: Labelled | None = None
     sequences: Sequences | None = None
+    sample: Sample | None = None
     pairs: PositiveInt | None = None
 
     def downloads(self, languages: Iterable[str]) -> list[str]:
@@ -192,6 +202,8 @@ class Corpus(StrictModel):
         kinds = (self.sides, self.grammar, self.treebank, self.labelled, self.sequences)
         if sum(kind is not None for kind in kinds) != 1:
             raise invalid("", "needs sides, a grammar, a treebank, labelled texts or sequences.")
+        if self.sample is not None:
+            check_reference(self.sample.by, self.sides or (), "sample.by", "language")
         return self
 
 

@@ -37,12 +37,22 @@ def body(graph: dict[str, Any], stage: str) -> dict[str, Any]:
     return found
 
 
+def command(stage: str, path: Path = DVC_YAML) -> str:
+    """The command of a stage without items."""
+    graph = read(path)
+    return _filled_in(graph, body(graph, stage)["cmd"])
+
+
+def _filled_in(graph: dict[str, Any], template: str) -> str:
+    values = {name: value for entry in graph["vars"] for name, value in entry.items()}
+    return _VARIABLE.sub(lambda found: values[found[1]], template)
+
+
 def code(stage: str, path: Path = DVC_YAML) -> tuple[Path, ...]:
     """The files and folders of code among a stage's dependencies, relative to dvc.yaml's folder."""
     graph = read(path)
-    values = {name: value for entry in graph["vars"] for name, value in entry.items()}
     deps = [dep for dep in body(graph, stage)["deps"] if dep.startswith("${root}/")]
-    return tuple(Path(_VARIABLE.sub(lambda found: values[found[1]], dep)) for dep in deps)
+    return tuple(Path(_filled_in(graph, dep)) for dep in deps)
 
 
 def code_digest(stage: str, path: Path = DVC_YAML) -> str:

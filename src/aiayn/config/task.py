@@ -25,7 +25,10 @@ class Cleaning(StrictModel):
     max_words | with more words on a side
     max_ratio | with sides whose numbers of words differ by more than this factor
     identical | with equal sides
+    held_out | that shares a side with the dev set or a test set
     duplicates | that came before
+
+    `held_out` compares letters and digits alone, in lower case.
     """
 
     invalid_utf8: bool
@@ -33,6 +36,7 @@ class Cleaning(StrictModel):
     max_words: PositiveInt | None
     max_ratio: PositiveFloat | None
     identical: bool
+    held_out: bool = False
     duplicates: bool
 
 

@@ -69,13 +69,11 @@ class Parses:
 
     Attributes:
         counts: by sentence.
-        wrapped: the same with one bracket more around all words, where a word counts.
         repaired: outputs that were no tree over the treebank's words.
-        skipped: sentences in which the treebank has no word.
+        skipped: sentences in which the treebank has no word, or punctuation alone, as in EVALB.
     """
 
     counts: Sequence[Counts]
-    wrapped: Sequence[Counts]
     repaired: int
     skipped: int
 
@@ -92,18 +90,15 @@ def read_parses(outputs: Sequence[str], gold: Sequence[Tree]) -> Parses:
     if len(outputs) != len(gold):
         raise ScoreError(f"{len(outputs)} outputs cannot be scored against {len(gold)} trees.")
     counts: list[Counts] = []
-    wrapped: list[Counts] = []
     repairs = 0
     for output, tree in zip(outputs, gold, strict=True):
-        if tree.words:
+        if any(tag not in PUNCTUATION for tag in tree.tags):
             predicted, repaired = restore(output.split(), tree.words, tree.tags)
             counts.append(count(tree, predicted))
-            counts_a_word = any(tag not in PUNCTUATION for tag in tree.tags)
-            wrapped.append(counts[-1].wrapped if counts_a_word else counts[-1])
             repairs += repaired
     if not counts:
         raise ScoreError(f"none of {len(gold)} trees has a word: nothing to score.")
-    return Parses(counts, wrapped, repairs, skipped=len(gold) - len(counts))
+    return Parses(counts, repairs, skipped=len(gold) - len(counts))
 
 
 def count(gold: Tree, predicted: Tree) -> Counts:
@@ -199,7 +194,9 @@ BRACKET_METRICS: tuple[Metric[Parses], ...] = (
     Metric(
         name="bracket_f1_wrapped",
         label="F1, wrapped",
-        score=lambda parses: _estimated(parses.wrapped, _f1, "words:all|wrapped:yes"),
+        score=lambda parses: _estimated(
+            [item.wrapped for item in parses.counts], _f1, "words:all|wrapped:yes"
+        ),
     ),
 )
 

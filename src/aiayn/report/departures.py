@@ -55,13 +55,14 @@ def compare_with_paper(
         departures=tuple(departures_of_run),
         tolerance=tolerance,
     )
+    failure = evidence.unfinished.get(run)
     return Entry(
         what=what,
         paper=printed.text,
         ours=cell if judgement.judged else None,
         verdict=judgement.verdict,
         difference=judgement.difference,
-        reasons=judgement.reasons,
+        reasons=(failure,) if failure else judgement.reasons,
         of_training=True,
     )
 

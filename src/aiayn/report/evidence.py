@@ -35,7 +35,9 @@ class Evidence:
     A run has no history, a task no manifest and so on before the stage has run. `root` is the
     scale's folder, for what is read only where it is shown: texts, outputs, illustrations.
     `outdated` names the runs, tasks and stages whose files were made with other parameters than
-    params.yaml has now, with these parameters; what they left is not shown.
+    params.yaml has now, with these parameters; what they left is not shown. Nor is what a run, task
+    or stage in `unfinished` left before: there the reason is shown why the last `aiayn repro` did
+    not finish it.
     """
 
     root: Path
@@ -48,6 +50,7 @@ class Evidence:
     models: ModelsProfile | None
     variations: Comparison | None
     outdated: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unfinished: Mapping[str, str] = field(default_factory=dict)
 
     def scores_of(self, kind: Kind) -> Scores:
         """Of the runs whose task is of a kind."""
@@ -57,21 +60,26 @@ class Evidence:
     def hypotheses(self, run: str, split: str) -> Path | None:
         """The file of what a run made of a split; None where there is none, or an outdated one."""
         path = paths.hypotheses(self.root / paths.outputs(run), split)
-        return path if path.exists() and run not in self.outdated else None
+        return (
+            path if path.exists() and not (run in self.outdated or run in self.unfinished) else None
+        )
 
 
-def gather(root: Path = Path()) -> Evidence:
+def gather(root: Path = Path(), unfinished: Mapping[str, str] | None = None) -> Evidence:
     """Read what is there.
 
+    Args:
+        unfinished: runs, tasks and stages whose files are not to be read, with the reasons.
     Raises:
         ConfigError: params.yaml is missing or wrong.
         ScoreError, DataError, ProfileError: a file is there but is not what it should be.
     """
     parameters = config.load(root / config.PARAMS)
-    outdated = _outdated(root, parameters)
+    outdated, unfinished = _outdated(root, parameters), unfinished or {}
+    not_shown = outdated.keys() | unfinished.keys()
 
     def current(name: str, read: Callable[[Path], T], path: Path) -> T | None:
-        return None if name in outdated else if_there(read, root / path)
+        return None if name in not_shown else if_there(read, root / path)
 
     def of_each(
         names: Iterable[str], read: Callable[[Path], T], path: Callable[[str], Path]
@@ -92,8 +100,9 @@ def gather(root: Path = Path()) -> Evidence:
         ),
         layers=current("profile_layers", read_layers, paths.LAYERS_PROFILE),
         models=current("profile_models", read_models, paths.MODELS_PROFILE),
-        variations=None if variations and variations.runs & outdated.keys() else variations,
+        variations=None if variations and variations.runs & not_shown else variations,
         outdated=outdated,
+        unfinished=unfinished,
     )
 
 
@@ -114,13 +123,17 @@ def runs_of(config: Config, task: str) -> list[str]:
     return [run for run, described in config.runs.items() if described.task == task]
 
 
-def leading_runs(config: Config, task: str) -> list[str]:
-    """The runs that are shown in full: the first of each model, tested ones before others."""
-    runs = sorted(runs_of(config, task), key=lambda run: run not in config.tested)
+def first_of_each_model(config: Config, runs: Iterable[str]) -> list[str]:
+    """One run of each model, tested ones before others."""
     first: dict[str, str] = {}
-    for run in runs:
+    for run in sorted(runs, key=lambda run: run not in config.tested):
         first.setdefault(config.run(run).model, run)
-    return list(first.values())[:LEADING]
+    return list(first.values())
+
+
+def leading_runs(config: Config, task: str) -> list[str]:
+    """The runs that are shown in full."""
+    return first_of_each_model(config, runs_of(config, task))[:LEADING]
 
 
 def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | None:

@@ -23,7 +23,8 @@ class Provenance:
     """One run as the page accounts for it.
 
     `model` and `recipe` are parameters by name; `departures` say why table 2 does not judge the
-    run, if it has a cell there at all; `outdated` as in Evidence.
+    run, if it has a cell there at all; `outdated` as in Evidence,
+    `failure` the reason in its `unfinished`.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Provenance:
     splits: Mapping[str, SplitScores]
     departures: tuple[str, ...]
     outdated: Sequence[str]
+    failure: str
 
 
 class Measurement(NamedTuple):
@@ -67,6 +69,7 @@ def provenance(evidence: Evidence) -> Iterator[Provenance]:
             splits=splits or {},
             departures=departures.get(name, ()),
             outdated=evidence.outdated.get(name, ()),
+            failure=evidence.unfinished.get(name, ""),
         )
 
 

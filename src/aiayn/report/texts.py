@@ -63,6 +63,7 @@ def _dropped(part: Part, rules: Mapping[str, Any]) -> Iterator[str]:
         "max_words": f"over {rules.get('max_words')} words",
         "max_ratio": f"sides over {rules.get('max_ratio')} : 1",
         "identical": "both sides equal",
+        "held_out": "a side in a held-out set",
         "duplicates": "duplicates",
     }
     for rule, pairs in (part.dropped or {}).items():

@@ -71,8 +71,9 @@ class SplitScores(StrictModel, extra="allow", validate_by_name=True):
     beside these.
 
     Of trees also `counts` (sentences scored, outputs repaired into a tree, sentences skipped
-    because the treebank has no word in them) and `lengths`: F1 by class of sentence length. Of
-    labels also `confusion`: by reference label, how often each label was predicted.
+    because the treebank has no word in them, or punctuation alone) and `lengths`: F1 by class of
+    sentence length. Of labels also `confusion`: by reference label, how often each label was
+    predicted.
     """
 
     test_set: TestSet = Field(alias="set")

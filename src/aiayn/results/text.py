@@ -19,8 +19,8 @@ RAW = "raw"  # the form of text that is as its corpora have it
 
 
 class Part(StrictModel):
-    """What a corpus gave to a split, in pairs. Of training text, on which alone cleaning works,
-    also how many of them were kept, and how many each rule dropped."""
+    """What a corpus gave to a split, in pairs. Of training text, the only text that is cleaned, and
+    of a sampled dev set also how many of them were kept, and how many each rule dropped."""
 
     pairs: int
     kept: int | None = None

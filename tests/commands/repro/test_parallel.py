@@ -58,14 +58,15 @@ def test_dvc_finds_nothing_to_do_and_would_write_the_same_lock(toy: Path) -> Non
 def test_a_failure_is_named_the_rest_goes_on_and_the_next_start_tries_it_alone(toy: Path) -> None:
     (toy / "b").unlink()
     schedule, printed = ran()
-    assert schedule.failed == ["train@b"]
+    assert schedule.failed == {"train@b": "ValueError: no b"}
     assert schedule.blocked == ["report", "score@b"]
     assert "train@b | ValueError: no b\n" in printed
     assert "train@b FAILED: ValueError: no b\n" in printed
     (toy / "b").touch()
     (toy / "order").unlink()
     schedule, _ = ran()
-    assert schedule.failed == schedule.blocked == []
+    assert not schedule.failed
+    assert not schedule.blocked
     assert (toy / "order").read_text() == "b\n"
 
 
@@ -73,7 +74,7 @@ def test_a_stage_that_does_not_write_its_output_fails(toy: Path) -> None:
     definition = (toy / "dvc.yaml").read_text()
     (toy / "dvc.yaml").write_text(definition.replace("cp prepared ${item}.txt", "true"))
     schedule, printed = ran(["train@a"])
-    assert schedule.failed == ["train@a"]
+    assert [*schedule.failed] == ["train@a"]
     assert "train@a FAILED: output 'a.txt' does not exist" in printed
 
 
@@ -85,6 +86,37 @@ def test_a_target_runs_what_it_needs_and_comes_from_the_cache_the_next_time(toy:
     assert {f"{name}: from DVC's cache" for name in schedule.done} <= {*printed.splitlines()}
     assert not (toy / "order").exists()
     assert (toy / "b.score").read_text() == "5\n"
+
+
+TWICE = """import io, sys
+from aiayn.commands.repro.parallel import _changed_once_free, run
+from aiayn.commands.repro.dvc_commands import read_graph
+from aiayn.commands.repro.schedule import Schedule, outdated
+changed, graph = _changed_once_free(), read_graph()
+schedule = Schedule(graph, {*graph}, outdated(graph, changed), 2)
+run(schedule)
+sys.exit(str(schedule.failed) if schedule.failed or schedule.blocked else 0)
+"""
+
+
+@pytest.mark.parametrize("delay", [0, 4])
+def test_two_starts_in_one_folder_both_end_well_and_run_nothing_twice(
+    toy: Path, delay: float
+) -> None:
+    definition = (toy / "dvc.yaml").read_text()
+    (toy / "dvc.yaml").write_text(definition.replace('"echo ${item}', '"sleep 2; echo ${item}'))
+    starts = []
+    for seconds in (0, delay):
+        time.sleep(seconds)
+        starts.append(
+            subprocess.Popen([sys.executable, "-c", TWICE], stderr=subprocess.PIPE, text=True)
+        )
+    messages = [start.communicate()[1] for start in starts]
+    assert [start.returncode for start in starts] == [0, 0], messages
+    assert sorted((toy / "order").read_text().split()) == ["a", "b", "c"], messages
+    assert "waiting" in "".join(messages)
+    assert "If there are no processes" not in "".join(messages)
+    assert changed_stages() == frozenset()
 
 
 SAVES = """import pathlib, signal, sys, time

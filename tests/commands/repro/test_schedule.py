@@ -81,12 +81,22 @@ def test_a_failure_blocks_what_depends_on_it_and_nothing_else() -> None:
     one = schedule(1)
     while groups := started(one):
         if groups == [LONG]:
-            one.failed.append("train@long")
+            one.failed["train@long"] = "OSError: no space"
             one.running -= 1
         else:
             end(one, groups[0])
     assert one.blocked == ["report", "score@long"]
+    assert one.unfinished() == {"long": "train@long: OSError: no space"}
     assert "score@short" in one.done
+
+
+def test_a_task_that_fails_leaves_its_runs_unfinished() -> None:
+    one = schedule(1)
+    one.failed |= {"fetch@text": "DataError: no folder", "profile": "MemoryError"}
+    reason = "fetch@text: DataError: no folder"
+    assert one.unfinished() == {
+        "text": reason, "profile": "profile: MemoryError", "short": reason, "long": reason,
+    }  # fmt: skip
 
 
 def test_a_target_needs_what_it_reads() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import pytest
 
-from aiayn.config import Catalogue, Cleaning, Corpus, Grammar, Text
+from aiayn.config import Catalogue, Cleaning, Corpus, Grammar, Sample, Text
 from aiayn.data.corpora.archives import LINE_BYTES
 from aiayn.data.corpora.assembly import assemble
 from aiayn.errors import DataError
@@ -156,6 +156,50 @@ def test_a_line_of_train_that_never_ends_is_dropped_and_counted(corner: Any) -> 
     assert lines(corner.text / "train.source") == ["a", "c"]
 
 
+def test_training_pairs_that_share_a_side_with_a_held_out_set_are_dropped(corner: Any) -> None:
+    corner.add(
+        "one",
+        b"A dev sentence!\nnew\nA TEST sentence\nnewer\n",
+        b"x\nein  Satz.\ny\nnoch ein Test\n",
+    )
+    manifest = put_together(corner, corner.task("one", held_out=True))
+    assert lines(corner.text / "train.source") == ["newer"]
+    assert manifest["cleaning"]["held_out"] is True
+    dropped = manifest["splits"]["train"]["corpora"]["one"]["dropped"]
+    assert dropped == {"held_out": 3}
+    # a rule that is off is not mentioned: manifests of before stay as they are
+    assert "held_out" not in put_together(corner, corner.task("one"))["cleaning"]
+
+
+def test_a_sampled_dev_set_leaves_out_what_is_tested(corner: Any) -> None:
+    english = [b"sentence %d" % number for number in range(40)]
+    corner.add("one", b"\n".join(english), b"\n".join(s.replace(b"s", b"S") for s in english))
+    one = corner.catalogue.corpora["one"]
+    half = Sample(by="en", fold=0, of=2, seed=1)
+    corpora = {**corner.catalogue.corpora, "dev": one.replace(sample=half)}
+    corner.catalogue = corner.catalogue.replace(corpora=corpora)
+    text = corner.task("one", held_out=True)
+    drawn = put_together(corner, text)["splits"]["dev"]["pairs"]
+    first = lines(corner.text / "dev.source")[0]
+
+    corner.add("test", f"x\n{first.upper()}.\n".encode(), b"x\nein Test\n")
+    splits = put_together(corner, text)["splits"]
+    assert splits["dev"]["corpora"]["dev"] == {
+        "pairs": drawn, "kept": drawn - 1, "dropped": {"held_out": 1},
+    }  # fmt: skip
+    assert first not in lines(corner.text / "dev.source")
+    # of the training text goes what is held out, and with it what the dev set left out
+    assert splits["train"]["pairs"] == 40 - drawn
+    assert set(splits["dev"]["overlap"].values()) == {0}
+
+
+def test_a_byte_order_mark_is_no_text(corner: Any) -> None:
+    corner.add("one", b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", b"\xef\xbb\xbfc\r\nd\r\n")
+    put_together(corner, corner.task("one"))
+    assert lines(corner.text / "train.source") == ["a", "\ufeffb"]  # within a text it may be one
+    assert lines(corner.text / "train.target") == ["c", "d"]
+
+
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_corpus(corner: Any) -> None:
     text = corner.task("one", empty=True, max_words=99, max_ratio=9, duplicates=True)
@@ -231,6 +275,32 @@ def test_a_form_is_given_to_every_split_and_stands_in_the_manifest(corner: Any) 
     assert manifest["splits"]["train"]["words"] == {"source": 7, "target": 8}
     # what is the same only in this form is an overlap too
     assert manifest["splits"]["test"]["overlap"] == {"source": 1, "target": 0, "pairs": 0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("language", "shared"), [("de", 169_813 - 159_563), ("fr", 167_130 - 153_232)]
+)
+def test_tatoeba(
+    multi30k_mirror: Path,
+    catalogue: Callable[[str], Catalogue],
+    tmp_path: Path,
+    corner: Any,
+    language: str,
+    shared: int,
+) -> None:
+    """`shared`: by the mirror's README, how many pairs share a side with the test set."""
+    corpora = {
+        "train": (f"tatoeba-{language}-en",),
+        "dev": f"tatoeba-test-{language}-en",
+        "tests": {"test": f"tatoeba-test-{language}-en"},
+    }
+    text = corner.task(held_out=True).replace(target=language, **corpora)
+    mirror = str(multi30k_mirror)
+    assemble("en-de", text, catalogue("tatoeba"), corner.text, corner.raw, mirror)
+    splits = json.loads((corner.text / "manifest.json").read_text())["splits"]
+    dropped = splits["train"]["corpora"][f"tatoeba-{language}-en"]["dropped"]["held_out"]
+    assert dropped == pytest.approx(shared, rel=0.002)  # by another count of letters and digits
 
 
 @pytest.mark.slow

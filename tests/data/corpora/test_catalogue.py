@@ -14,7 +14,7 @@ from aiayn import config
 from aiayn.config import Catalogue
 
 REPOSITORY = Path(__file__).parents[3]
-NAMES = ("genia", "multi30k", "sentence_polarity", "treebank_sample", "wmt14", "wsj")
+NAMES = ("genia", "multi30k", "sentence_polarity", "tatoeba", "treebank_sample", "wmt14", "wsj")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,8 +51,8 @@ def test_downloads_are_complete_and_used(catalogue: Callable[[str], Catalogue], 
     assert used - {None} == set(entries.downloads)
 
 
-@pytest.mark.parametrize("name", ["genia", "sentence_polarity"])
-def test_what_one_archive_holds_has_the_mirrors_checksums_and_sizes(
+@pytest.mark.parametrize("name", ["genia", "sentence_polarity", "tatoeba"])
+def test_downloads_have_the_mirrors_checksums_and_sizes(
     catalogue: Callable[[str], Catalogue], multi30k_mirror: Path, name: str
 ) -> None:
     listed = (multi30k_mirror / "README.md").read_text()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aiayn.config import Cleaning
 from aiayn.data.corpora.archives import LINE_BYTES
-from aiayn.data.corpora.cleaning import Cleaner, normalise
+from aiayn.data.corpora.cleaning import Cleaner, normalise, side_keys
 from aiayn.data.corpora.digests import Digests
 
 OFF = Cleaning(
@@ -20,8 +20,15 @@ OFF = Cleaning(
     duplicates=False,
 )
 ON = Cleaning(
-    invalid_utf8=True, empty=True, max_words=4, max_ratio=2, identical=True, duplicates=True
+    invalid_utf8=True,
+    empty=True,
+    max_words=4,
+    max_ratio=2,
+    identical=True,
+    held_out=True,
+    duplicates=True,
 )
+HELD_OUT = {"howareyou", "wiegehts", "50"}
 
 CASES = {
     "invalid_utf8": [(b"caf\xe9", b"Kaffee"), (b"coffee", b"\xff"), (b"\xed\xa0\x80", b"x")],
@@ -29,19 +36,32 @@ CASES = {
     "max_words": [(b"a b c d e", b"a b c d"), (b"a b c d", b"1 2 3 4 5")],
     "max_ratio": [(b"a b c", b"x"), (b"x", b"a b c")],
     "identical": [(b"same", b"same"), (b" same", b"same\r")],
+    "held_out": [
+        (b"How are you?", b"Wie geht es?"),
+        (b"how are you", b"x"),
+        (b"x", "\u201eWIE geht\u2019s\u201c".encode()),
+        ("\uff15\uff10 %".encode(), b"x"),  # full-width digits are NFKC's 50
+    ],
 }
 
 
 @pytest.mark.parametrize(("rule", "pair"), [(rule, p) for rule in CASES for p in CASES[rule]])
 def test_a_rule_drops_what_it_is_for(rule: str, pair: tuple[bytes, bytes]) -> None:
-    alone = Cleaner(OFF.replace(**{rule: getattr(ON, rule)}), Digests())
+    alone = Cleaner(OFF.replace(**{rule: getattr(ON, rule)}), Digests(), HELD_OUT)
     assert alone.clean(*pair) is None
     assert alone.dropped == {rule: 1}
     if rule == "invalid_utf8":
         with pytest.raises(UnicodeDecodeError):
             Cleaner(OFF, Digests()).clean(*pair)
     else:
-        assert Cleaner(OFF, Digests()).clean(*pair) == tuple(normalise(side) for side in pair)
+        off = Cleaner(OFF, Digests(), HELD_OUT)
+        assert off.clean(*pair) == tuple(normalise(side) for side in pair)
+
+
+def test_sides_without_a_letter_or_digit_are_not_compared() -> None:
+    assert side_keys(("...", "Na_so was\u00a0!")) == {"nasowas"}
+    cleaner = Cleaner(OFF.replace(held_out=True), Digests(), side_keys(("...", "?")))
+    assert cleaner.clean(b"!", b"...") == ("!", "...")
 
 
 @pytest.mark.parametrize("pair", [(b"a b c d", b"1 2"), (b"1 2", b"a b c d")])
@@ -60,6 +80,7 @@ def test_the_first_rule_that_applies_counts() -> None:
         "max_words": 1,
         "max_ratio": 0,
         "identical": 0,
+        "held_out": 0,
         "duplicates": 0,
     }
     assert list(cleaner.dropped) == list(Cleaning.model_fields)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from aiayn.config import Corpus, Side
+from aiayn.config import Corpus, Sample, Side
 from aiayn.data.corpora.reading import Parallel
 from aiayn.errors import DataError
 
@@ -56,3 +58,44 @@ def test_another_number_of_pairs_than_declared(tmp_path: Path) -> None:
         "corpus europarl: 2 pairs, but 3 are declared. "
         "Replace the files, or correct catalogue.corpora.europarl.pairs."
     )
+
+
+def columned(folder: Path, content: bytes, sample: Sample | None = None) -> Parallel:
+    archive = folder / "pairs.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("deu.txt", content)
+    sides = {
+        language: Side(download="pairs", member="deu.txt", column=column)
+        for column, language in enumerate(("en", "de"), start=1)
+    }
+    corpus = Corpus(sides=sides, sample=sample)
+    return Parallel("tatoeba", corpus, ("de", "en"), {"pairs": archive})
+
+
+def test_columns_of_an_archive_member(tmp_path: Path) -> None:
+    corpus = columned(tmp_path, b"Hi.\tHallo!\tCC-BY\nRun!\tLauf!\n")
+    assert list(corpus.pairs()) == [(b"Hallo!", b"Hi."), (b"Lauf!", b"Run!")]
+
+
+def test_a_line_without_the_column(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        list(columned(tmp_path, b"Hi.\tHallo!\nRun! Lauf!\n").pairs())
+    assert str(caught.value) == (
+        f"{tmp_path}/pairs.zip, member deu.txt, line 2: has no column 2; columns are separated by "
+        "tabs. Replace the file, or correct `column` in conf/catalogue."
+    )
+
+
+def test_a_sample_has_a_fold_of_the_sentences_each_once(tmp_path: Path) -> None:
+    sentences = [b"sentence %d" % number for number in range(300)]
+    lines = b"".join(b"%s\t%s %d\n" % (s, s, n) for n in range(2) for s in sentences)
+    folds = [
+        list(columned(tmp_path, lines, Sample(by="en", fold=fold, of=3, seed=1)).pairs())
+        for fold in range(3)
+    ]
+    assert all(70 < len(fold) < 130 for fold in folds)
+    drawn = [pair for fold in folds for pair in fold]
+    assert sorted(drawn) == sorted((sentence + b" 0", sentence) for sentence in sentences)
+    # by the definition: a digest of seed and sentence
+    digest = hashlib.sha256(b"1\n" + folds[2][0][1]).digest()
+    assert int.from_bytes(digest[:8], "big") % 3 == 2

@@ -17,8 +17,19 @@ from aiayn.results import paths
 # another DVC process holds DVC's lock while it reads or writes dvc.lock
 DVC = (sys.executable, "-m", "dvc", "--wait-for-lock")
 DVC_YAML = "dvc.yaml"  # as a target: the stages of this folder, not those of other scales
+# what DVC says of a file that another DVC process works on
+BUSY = re.compile(r"is busy, it is being blocked by:")
+BLOCKER = re.compile(r"  \(PID (\d+)\): ")
 _NODE_OR_EDGE = re.compile(r'"(.+?)"(?: -> "(.+?)")?;')
 _ENTRY = re.compile(r"^  \S.*:\n", re.MULTILINE)  # the first line of a stage in dvc.lock
+
+
+class BusyError(GraphError):
+    """Another DVC process, `pid`, works on a file of the graph."""
+
+    def __init__(self, message: str, pid: int) -> None:
+        super().__init__(message)
+        self.pid = pid
 
 
 def environment() -> dict[str, str]:
@@ -48,7 +59,8 @@ def changed_stages() -> frozenset[str]:
     A dvc.lock that a killed DVC left incomplete loses its last entry, which DVC's run cache holds.
 
     Raises:
-        GraphError: a file cannot be read, or another process is writing what a stage reads.
+        BusyError: another process is writing what a stage reads.
+        GraphError: a file cannot be read.
     """
     try:
         status = _run("status", "--json", DVC_YAML)
@@ -86,16 +98,29 @@ def start_stages(stages: Sequence[str], output: int) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def _run(*arguments: str, env: Mapping[str, str] | None = None) -> str:
+def commit(stages: Sequence[str], folder: Path) -> None:
+    """Put the outputs of stages into DVC's cache, as they are in the folder of a scale.
+
+    Raises:
+        GraphError: DVC failed.
+    """
+    _run("commit", "--force", *stages, folder=folder)
+
+
+def _run(*arguments: str, env: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
     """What a DVC command printed.
 
     Raises:
         GraphError: it failed.
     """
     done = subprocess.run(
-        [*DVC, *arguments], env=env or environment(), capture_output=True, text=True, check=False
-    )
+        [*DVC, *arguments], env=env or environment(), cwd=folder,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     if done.returncode:
         complaint = done.stderr.partition("\n\nHaving any troubles?")[0]
-        raise GraphError(" ".join(complaint.replace("ERROR: ", "").split()) or "DVC failed.")
+        message = " ".join(complaint.replace("ERROR: ", "").split()) or "DVC failed."
+        if BUSY.search(complaint) and (blocker := BLOCKER.search(complaint)):
+            raise BusyError(message, int(blocker[1]))
+        raise GraphError(message)
     return done.stdout

@@ -11,18 +11,24 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TextIO
 
+import psutil
+
 from aiayn import config
+from aiayn.commands.repro import partial_report
 from aiayn.commands.repro.display import Display
-from aiayn.commands.repro.dvc_commands import changed_stages, read_graph
+from aiayn.commands.repro.dvc_commands import BusyError, changed_stages, read_graph
 from aiayn.commands.repro.schedule import Schedule, outdated, required
 from aiayn.commands.repro.stage_group import Event, StageGroup
+from aiayn.results import failures, paths
 
 TICK_SECONDS = 0.1
+LOOK_SECONDS = 1.0  # after which another process is looked for again
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def repro(targets: Sequence[str], jobs: int | None) -> None:
-    """Bring the pipeline in the current folder up to date.
+    """Bring the pipeline in the current folder up to date. A stage that another process runs is
+    waited for, and not run again.
 
     Args:
         targets: stages, as for `dvc repro`; without any, all.
@@ -30,7 +36,8 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
             parameters give each, and one where these leave them open.
     Raises:
         ConfigError, GraphError: parameters or dvc.yaml are wrong; nothing was run.
-        SystemExit: with status 1 if a stage failed, 128 + n after signal n.
+        SystemExit: with status 1 if a stage failed, when a report of the rest is there; 128 + n
+            after signal n.
     """
     params = config.load()  # before DVC puts names from it into commands
     threads = params.machine.threads
@@ -39,7 +46,7 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     if sys.stderr.isatty():
         print("Looking for changes ...", file=sys.stderr)
-    changed = changed_stages()
+    changed = _changed_once_free()
     if not changed and not targets:
         print("Nothing to do: every stage is up to date.", file=sys.stderr)
         return
@@ -52,12 +59,25 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     if signals:
         print("Stopped. The same command continues from here.", file=sys.stderr)
         sys.exit(128 + signals[0])
+    failures.write(paths.FAILURES, schedule.unfinished())
     if schedule.failed:
+        partial_report.render(schedule, params)
         sys.exit(
             f"{len(schedule.failed)} of {len(stages)} stages failed, and {len(schedule.blocked)} "
             f"that need them did not run: {', '.join(schedule.failed)}. "
             "The same command runs these alone."
         )
+
+
+def _changed_once_free() -> frozenset[str]:
+    """The changed stages, once no other process works on what has to be looked at."""
+    while True:
+        try:
+            return changed_stages()
+        except BusyError as busy:
+            print(f"Process {busy.pid} runs stages here: waiting for it.", file=sys.stderr)
+            while psutil.pid_exists(busy.pid):
+                time.sleep(LOOK_SECONDS)
 
 
 def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
@@ -72,17 +92,24 @@ def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
     """
     display = Display(schedule, stream)
     groups: list[StageGroup] = []
+    postponed: list[tuple[StageGroup, int]] = []  # until a process ends
     with _received_signals() as signals:
         try:
             while True:
                 while not signals and (stages := schedule.start_next()):
                     groups.append(StageGroup(stages))
-                if not groups:
+                if not groups and (signals or not postponed):
                     break
                 display.show(groups)
-                time.sleep(TICK_SECONDS)
+                time.sleep(TICK_SECONDS if groups else LOOK_SECONDS)
+                for group, pid in [*postponed]:
+                    if not psutil.pid_exists(pid):
+                        postponed.remove((group, pid))
+                        schedule.put_back(group.stages)
                 for group in [*groups]:
                     for event in group.events():
+                        if event.kind == "busy":
+                            postponed.append((group, int(event.text)))
                         _handle(event, schedule, display, stopped=bool(signals))
                     if group.has_ended:
                         groups.remove(group)
@@ -105,8 +132,10 @@ def _handle(event: Event, schedule: Schedule, display: Display, *, stopped: bool
         case "printed":
             display.print(f"{event.stage} | {event.text}")
         case "failed" if not stopped:
-            schedule.failed.append(event.stage)
+            schedule.failed[event.stage] = event.text
             display.print(f"{event.stage} FAILED: {event.text}")
+        case "busy":
+            display.print(f"{event.stage}: process {event.text} runs it, or what it reads; waiting")
         case "ran" | "cached" | "unchanged":
             schedule.done.add(event.stage)
             if event.kind == "ran":

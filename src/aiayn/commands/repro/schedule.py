@@ -71,6 +71,7 @@ class Schedule:
         outdated: the stages that may have to run; the others are done.
         jobs: groups at a time.
         steps: of a stage that is a training; 0 for any other.
+        failed: the reason of each stage that failed.
     """
 
     graph: Graph
@@ -78,7 +79,7 @@ class Schedule:
     outdated: Collection[str]
     jobs: int
     steps: Callable[[str], int] = lambda name: 0
-    failed: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
     running: int = 0
 
     def __post_init__(self) -> None:
@@ -99,10 +100,27 @@ class Schedule:
                     return group
         return None
 
+    def put_back(self, group: Sequence[str]) -> None:
+        """Let a group that was started start again, without its stages that are done."""
+        if rest := [name for name in group if name not in self.done]:
+            self._waiting.insert(0, rest)
+
     @property
     def blocked(self) -> list[str]:
         """The stages that were not started."""
         return sorted({*self.stages} - self.done - {*self.failed})
+
+    def unfinished(self) -> dict[str, str]:
+        """The tasks and runs of the stages that failed or were not started, and the stages of
+        neither that failed: for each the first failed stage that it needs, and the reason."""
+        found: dict[str, str] = {}
+        for name in [*self.failed, *self.blocked]:
+            needed = reachable(self.graph, [name])
+            cause, reason = next(item for item in self.failed.items() if item[0] in needed)
+            item = name.partition("@")[2]
+            if item or name in self.failed:
+                found.setdefault(item or name, f"{cause}: {reason}")
+        return found
 
     def _priority(self, group: Sequence[str]) -> tuple[int, int]:
         """Trainings last, the longest first, so that no core idles for long at the end; before

@@ -16,7 +16,7 @@ from typing import Literal
 
 import psutil
 
-from aiayn.commands.repro.dvc_commands import start_stages
+from aiayn.commands.repro.dvc_commands import BLOCKER, BUSY, start_stages
 from aiayn.results import paths, progress
 from aiayn.results.progress import Fetching, P, Progress
 
@@ -34,11 +34,12 @@ _ERROR = re.compile(r"\w*(Error|Exception|Interrupt)\b.*")  # what Python, or a 
 
 @dataclass(frozen=True)
 class Event:
-    """A stage printed a line, ran for some seconds, came from DVC's cache, needed no run, or failed
-    for a reason; `text` has the line, the seconds or the reason."""
+    """A stage printed a line, ran for some seconds, came from DVC's cache, needed no run, failed
+    for a reason, or has files on which another process works; `text` has the line, the seconds,
+    the reason or the process's number."""
 
     stage: str
-    kind: Literal["printed", "ran", "cached", "unchanged", "failed"]
+    kind: Literal["printed", "ran", "cached", "unchanged", "failed", "busy"]
     text: str = ""
 
 
@@ -52,10 +53,11 @@ class StageGroup:
     def __init__(self, stages: Sequence[str]) -> None:
         self.stage = ""  # the one whose command runs
         self.has_ended = False  # and `events` has said everything
-        self._stages = stages
+        self.stages = stages
         self._started = time.time()
         self._error = ""  # the last that the stage printed
         self._complaint = ""  # DVC's own
+        self._blocker = ""  # the process that works on the stage's files
         self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 (as long as the process)
         self._read = 0
         self._signalled: set[int] = set()
@@ -91,10 +93,13 @@ class StageGroup:
             self.stage, self._complaint = found[1], found[2]
         elif found := _FAILED_OTHERWISE.match(line):
             self._complaint = self._complaint or found[1]
+        elif BUSY.search(self._complaint):
+            if found := BLOCKER.match(line):
+                self._blocker = found[1]
         elif line.strip() and not _HINTS.match(line):
             if _ERROR.match(line):
                 self._error = line
-            yield Event(self.stage or self._stages[0], "printed", line)
+            yield Event(self.stage or self.stages[0], "printed", line)
 
     def _ran(self) -> Iterator[Event]:
         if self.stage:
@@ -105,8 +110,11 @@ class StageGroup:
         if status == 0:
             yield from self._ran()
             return
+        if self._blocker:
+            yield Event(self.stage or self.stages[0], "busy", self._blocker)
+            return
         reason = self._error or self._complaint or f"dvc ended with status {status}"
-        yield Event(self.stage or self._stages[0], "failed", reason)
+        yield Event(self.stage or self.stages[0], "failed", reason)
 
     def progress(self) -> Progress | Fetching | None:
         """Of a training or of a task's downloads; None for other stages and before the first

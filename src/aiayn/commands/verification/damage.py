@@ -64,7 +64,7 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
                 for path in outputs
                 if (here / path).exists()
             ]
-        elif not _is_complete(entry) or len(entry.get("outs") or ()) < len([*_outputs(body)]):
+        elif not is_complete(entry) or len(entry.get("outs") or ()) < len([*_outputs(body)]):
             found.append(f"{file} is cut off, or damaged, at {name}")
         else:
             for out in entry["outs"]:
@@ -96,7 +96,7 @@ def damage_published(folder: Path) -> tuple[str, ...]:
     found: list[str] = []
     recorded: list[Path] = []
     for name, entry in lock.stages.items():
-        if not _is_complete(entry):
+        if not is_complete(entry):
             found.append(f"{file} is cut off, or damaged, at {name}")
             continue
         for out in entry.get("outs") or ():
@@ -115,7 +115,7 @@ def damage_published(folder: Path) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _is_complete(entry: Entry) -> bool:
+def is_complete(entry: Entry) -> bool:
     """Whether an entry of dvc.lock has all that DVC writes into one."""
     outs = entry.get("outs") or ()
     return "cmd" in entry and all(

@@ -15,9 +15,11 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO, Self
 
@@ -74,15 +76,37 @@ def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
 
 
 def bounded(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a stream, each cut to at most LINE_BYTES and one byte more."""
+    """The lines of a stream, without a byte order mark, each cut to at most LINE_BYTES and one byte
+    more."""
     # with its end a line of LINE_BYTES has one byte more; a second one tells of a longer line
-    for line in iter(partial(stream.readline, LINE_BYTES + 2), b""):
+    read = iter(partial(stream.readline, LINE_BYTES + 2), b"")
+    first = next(read, b"").removeprefix(BOM_UTF8)
+    for line in chain([first] if first else [], read):
         if line.endswith(b"\n"):
             yield line[:-1]
             continue
         yield line[: LINE_BYTES + 1]
         while line and not line.endswith(b"\n"):
             line = stream.readline(BUFFER_BYTES)
+
+
+def columns(lines: Iterable[bytes], column: int, place: str) -> Iterator[bytes]:
+    """One column of lines of columns, which tabs separate.
+
+    Args:
+        column: from 1.
+        place: how messages name the file.
+    Raises:
+        DataError: a line has fewer columns.
+    """
+    for number, line in enumerate(lines, start=1):
+        cells = line.split(b"\t")
+        if len(cells) < column:
+            raise DataError(
+                f"{place}, line {number}: has no column {column}; columns are separated by tabs. "
+                "Replace the file, or correct `column` in conf/catalogue."
+            )
+        yield cells[column - 1]
 
 
 def whole(stream: IO[bytes], place: str) -> bytes:

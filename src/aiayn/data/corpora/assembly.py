@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from aiayn.config import Catalogue, Text
 from aiayn.data.corpora.archives import LINE_BYTES
-from aiayn.data.corpora.cleaning import Cleaner, normalise
+from aiayn.data.corpora.cleaning import Cleaner, normalise, side_keys
 from aiayn.data.corpora.digests import Digests
 from aiayn.data.corpora.fetching import fetch
 from aiayn.data.corpora.forms import Pair, former
@@ -27,6 +27,7 @@ from aiayn.results.paths import SIDES
 from aiayn.results.text import RAW, Manifest, Part, Split, write_lines, write_manifest
 
 BUFFER_BYTES = 1 << 20
+HELD_OUT = "held_out"  # the cleaning rule by which a sampled dev set also leaves out pairs
 
 
 def assemble(
@@ -36,10 +37,11 @@ def assemble(
     task also SPLIT.trees of the dev and test sets, a bracketed tree a line, for scoring.
 
     Training pairs are cleaned by text.cleaning as the corpora have them; then all text is brought
-    into the form of text.form. Of the dev and test sets no line is ever dropped,
-    so that scores stay comparable: their lines are only stripped, and those that also occur in the
-    cleaned training text are counted in the manifest as `overlap`. Memory is flat but for the rule
-    `duplicates` (see Digests).
+    into the form of text.form. Of the dev and test sets no line is ever dropped, so that scores
+    stay comparable: their lines are only stripped, and those that also occur in the cleaned
+    training text are counted in the manifest as `overlap`. The exception is a dev set that is a
+    sample of a corpus: it leaves out what shares a side with a test set. Memory is flat but for the
+    rule `duplicates` (see Digests).
 
     Args:
         task: its name, for the manifest.
@@ -69,10 +71,13 @@ def assemble(
     }
     form = former(text)
     with replaced_folder(folder) as new:
-        held_out = {
+        tests = {
             split: _write_held_out(new, split, corpora[corpus], form)
-            for split, corpus in held_out_names.items()
+            for split, corpus in text.tests.items()
         }
+        test_keys = {key for test in tests.values() for key in test.keys}
+        dev = _write_held_out(new, paths.DEV, corpora[text.dev], form, test_keys)
+        held_out = {paths.DEV: dev, **tests}
         train = _write_train(
             new, [corpora[name] for name in text.train], text, form, held_out.values()
         )
@@ -80,7 +85,7 @@ def assemble(
             task=task,
             languages={"source": text.source, "target": text.target},
             form=text.form or RAW,
-            cleaning=text.cleaning.model_dump(),
+            cleaning=text.cleaning.model_dump(exclude_defaults=True),
             downloads={name: catalogue.downloads[name].model_dump() for name in downloads},
             splits={
                 paths.TRAIN: train,
@@ -126,9 +131,13 @@ def _open_split(folder: Path, split: str) -> Iterator[_SplitWriter]:
 
 
 class _HeldOut:
-    """A dev or test set: its manifest entry, and which of its lines occur in the training text."""
+    """A dev or test set: its manifest entry, and which of its lines occur in the training text.
 
-    def __init__(self, written: Split, pairs: list[tuple[str, str]]) -> None:
+    `keys` are the `side_keys` of its pairs.
+    """
+
+    def __init__(self, written: Split, pairs: list[Pair], keys: set[str]) -> None:
+        self.keys = keys
         self._written = written
         self._pairs = pairs
         self._known: dict[str, set[Any]] = {
@@ -154,9 +163,17 @@ class _HeldOut:
 
 
 def _write_held_out(
-    folder: Path, split: str, corpus: Parallel, form: Callable[[Pair], Pair]
+    folder: Path,
+    split: str,
+    corpus: Parallel,
+    form: Callable[[Pair], Pair],
+    test_keys: Set[str] = frozenset(),
 ) -> _HeldOut:
-    pairs: list[tuple[str, str]] = []
+    """`test_keys`: of a dev set, the `side_keys` of the test sets."""
+    is_sample = corpus.corpus.sample is not None
+    pairs: list[Pair] = []
+    keys: set[str] = set()
+    number = 0
     with _open_split(folder, split) as writer:
         for number, (source, target) in enumerate(corpus.pairs(), start=1):
             if max(len(source), len(target)) > LINE_BYTES:
@@ -166,18 +183,27 @@ def _write_held_out(
                     "No line of a dev or test set is dropped: replace the file."
                 )
             try:
-                pairs.append(form((normalise(source), normalise(target))))
+                pair = normalise(source), normalise(target)
             except UnicodeDecodeError as error:
                 advice = "No line of a dev or test set is dropped: convert the file to UTF-8."
                 raise _not_utf8(corpus, number, source, advice) from error
+            of_pair = side_keys(pair)
+            if is_sample and not test_keys.isdisjoint(of_pair):
+                continue
+            keys |= of_pair
+            pairs.append(form(pair))
             writer.write(pairs[-1])
-    written = writer.entry({corpus.name: Part(pairs=len(pairs))})
+    part = Part(pairs=number)
+    if is_sample:
+        dropped = {HELD_OUT: number - len(pairs)}
+        part = Part(pairs=number, kept=len(pairs), dropped=dropped)
+    written = writer.entry({corpus.name: part})
     if corpus.leaves is not None:
         trees = paths.lines(folder, split, paths.TREES)
         write_lines(trees, map(str, corpus.trees()))
         digest = hashlib.sha256(trees.read_bytes()).hexdigest()
         written = written.replace(sha256={**written.sha256, paths.TREES: digest})
-    return _HeldOut(written, pairs)
+    return _HeldOut(written, pairs, keys)
 
 
 def _write_train(
@@ -188,12 +214,13 @@ def _write_train(
     held_out: Iterable[_HeldOut],
 ) -> Split:
     held_out = list(held_out)
+    held_out_keys = {key for held in held_out for key in held.keys}
     seen = Digests()
     labels: set[str] = set()
     of_each: dict[str, Part] = {}
     with _open_split(folder, paths.TRAIN) as writer:
         for corpus in corpora:
-            cleaner = Cleaner(text.cleaning, seen)
+            cleaner = Cleaner(text.cleaning, seen, held_out_keys)
             number = 0
             before = writer.pairs
             progress = tqdm(

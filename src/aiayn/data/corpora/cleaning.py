@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Set
 
 from aiayn.config import Cleaning
 from aiayn.data.corpora.archives import LINE_BYTES
 from aiayn.data.corpora.digests import Digests
 
 Rule = Callable[[str, str], bool]
+
+_NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 
 
 def normalise(line: bytes) -> str:
@@ -20,6 +24,13 @@ def normalise(line: bytes) -> str:
     return line.decode("utf-8").strip()
 
 
+def side_keys(pair: tuple[str, str]) -> set[str]:
+    """Both sides as the rule `held_out` compares them: letters and digits alone, in NFKC and lower
+    case. A side without any has no key."""
+    normalised = (unicodedata.normalize("NFKC", side).lower() for side in pair)
+    return {_NEITHER_LETTER_NOR_DIGIT.sub("", side) for side in normalised} - {""}
+
+
 class Cleaner:
     """Drops pairs by the declared rules, in their declared order; the first that applies counts.
 
@@ -28,17 +39,20 @@ class Cleaner:
     - max_words: a side has more words, separated by white space, than this
     - max_ratio: one side has more than this many times the words of the other
     - identical: both sides are the same text
+    - held_out: a side also occurs in a held-out set (see `side_keys`)
     - duplicates: the same pair was kept before; the first stays
 
     Before these goes what nobody can switch off, too_long: a side has more than LINE_BYTES, so it
     was never read whole. It is counted where it happens.
     """
 
-    def __init__(self, rules: Cleaning, seen: Digests) -> None:
+    def __init__(
+        self, rules: Cleaning, seen: Digests, held_out_keys: Set[str] = frozenset()
+    ) -> None:
         """`seen` is shared by the cleaners of a task's corpora, so that duplicates are found
-        across them."""
+        across them; `held_out_keys` are the `side_keys` of its dev and test sets."""
         self._drops_invalid_utf8 = rules.invalid_utf8
-        self._rules = _rules_in_force(rules, seen)
+        self._rules = _rules_in_force(rules, seen, held_out_keys)
         self.dropped = {name: 0 for name, _ in self._rules}
         if rules.invalid_utf8:
             self.dropped = {"invalid_utf8": 0, **self.dropped}
@@ -66,7 +80,9 @@ class Cleaner:
         return pair
 
 
-def _rules_in_force(rules: Cleaning, seen: Digests) -> list[tuple[str, Rule]]:
+def _rules_in_force(
+    rules: Cleaning, seen: Digests, held_out_keys: Set[str]
+) -> list[tuple[str, Rule]]:
     max_words, max_ratio = rules.max_words, rules.max_ratio
     in_force: list[tuple[str, Rule]] = []
     if rules.empty:
@@ -77,6 +93,8 @@ def _rules_in_force(rules: Cleaning, seen: Digests) -> list[tuple[str, Rule]]:
         in_force.append(("max_ratio", lambda *pair: _ratio_exceeds(max_ratio, _word_counts(pair))))
     if rules.identical:
         in_force.append(("identical", lambda source, target: source == target))
+    if rules.held_out:
+        in_force.append(("held_out", lambda *pair: not held_out_keys.isdisjoint(side_keys(pair))))
     if rules.duplicates:
         # no text holds a line end, so the two sides cannot run into one another
         in_force.append(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from aiayn.config import Corpus, Side
-from aiayn.data.corpora.archives import describe, lines
+from aiayn.config import Corpus, Sample, Side
+from aiayn.data.corpora.archives import columns, describe, lines
 from aiayn.data.corpora.copying import sequences
-from aiayn.data.corpora.labelled import known_labels, labelled_place, labelled_sentences
+from aiayn.data.corpora.labelled import fold, known_labels, labelled_place, labelled_sentences
 from aiayn.data.corpora.treebanks import treebank_trees
 from aiayn.data.trees.linear import Leaves, linearize
 from aiayn.data.trees.reading import read_tree
@@ -72,7 +72,11 @@ class Parallel:
             return self._linearized(self.leaves)
         if self.corpus.labelled is not None:
             return labelled_sentences(self.corpus.labelled, self.files)
-        return self._made() if self.corpus.sides is None else self._side_by_side(self.corpus.sides)
+        if self.corpus.sides is None:
+            return self._made()
+        if self.corpus.sample is not None:
+            return self._sampled(self.corpus.sides, self.corpus.sample)
+        return self._aligned(self.corpus.sides)
 
     def trees(self) -> Iterator[Tree]:
         """Every tree in order; a parsing task's pairs are made of them.
@@ -104,16 +108,27 @@ class Parallel:
         for source, target in sentences(self.corpus.grammar, self.languages):
             yield source.encode(), target.encode()
 
-    def _side_by_side(self, sides: Mapping[str, Side]) -> Iterator[tuple[bytes, bytes]]:
-        sources, targets = (
-            lines(self.files[sides[language].download], sides[language].member)
-            for language in self.languages
-        )
+    def _sampled(self, sides: Mapping[str, Side], sample: Sample) -> Iterator[tuple[bytes, bytes]]:
+        seen: set[bytes] = set()
+        by = self.languages.index(sample.by)
+        for pair in self._aligned(sides):
+            if fold(pair[by], sample) == sample.fold and pair[by] not in seen:
+                seen.add(pair[by])
+                yield pair
+
+    def _aligned(self, sides: Mapping[str, Side]) -> Iterator[tuple[bytes, bytes]]:
+        sources, targets = (self._lines(sides[language]) for language in self.languages)
         for paired, (source, target) in enumerate(zip_longest(sources, targets)):
             if source is None or target is None:
                 longer = paired + 1 + sum(1 for _ in chain(sources, targets))
                 raise DataError(self._unequal(paired, longer, source_is_longer=target is None))
             yield source, target
+
+    def _lines(self, side: Side) -> Iterator[bytes]:
+        path = self.files[side.download]
+        if side.column is None:
+            return lines(path, side.member)
+        return columns(lines(path, side.member), side.column, describe(path, side.member))
 
     def _unequal(self, shorter: int, longer: int, *, source_is_longer: bool) -> str:
         counts = (longer, shorter) if source_is_longer else (shorter, longer)

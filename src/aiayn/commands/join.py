@@ -1,0 +1,170 @@
+"""`aiayn join`: a scale's folder gets the runs that another clone of the project has trained."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aiayn import config
+from aiayn.commands.repro.dvc_commands import commit
+from aiayn.commands.verification.damage import is_complete
+from aiayn.commands.verification.digests import Digests
+from aiayn.config.dvc_yaml import DVC_YAML
+from aiayn.errors import ConfigError, DataError
+from aiayn.files import replaced_folder, write_atomically
+from aiayn.results import paths
+from aiayn.results.lock import Lock, is_code
+
+Entry = Mapping[str, Any]
+_ENTRY = re.compile(r"^  (\S.*):\n(?:(?:    .*)?\n)+", re.MULTILINE)  # of a stage in dvc.lock
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Names of the stages whose outputs were copied, and of those that both folders had."""
+
+    copied: list[str]
+    in_both: list[str]
+
+
+def join(here: Path, other: Path) -> Joined:
+    """Copy what another folder of the same scale has and this one lacks, and record it in dvc.lock
+    and DVC's cache, so that no stage of it runs again.
+
+    Copied are the stages of tasks and runs, and profiles. What reads the results of all runs
+    (compare, report, track, illustrate) is left to `aiayn repro`. Every output that either lock
+    records is hashed before anything is written, and every copy afterwards.
+
+    Args:
+        here: the folder of a scale, which gets the outputs. Nothing may be running in it.
+        other: that scale's folder in another clone, with its weights; it is only read.
+    Raises:
+        ConfigError: `here` has no params.yaml.
+        DataError: a file is not as its lock has it; or the folders differ in dvc.yaml, in code or
+            parameters of what would be copied, or in an output that both have. Nothing was changed.
+        GraphError: DVC could not put the copies into its cache.
+    """
+    halves = _Halves(here, other)
+    complaints = [*halves.complaints()]
+    if complaints:
+        more = f" (and {len(complaints) - 1} more)" if complaints[1:] else ""
+        raise DataError(f"{complaints[0]}{more}. Nothing was joined.")
+    for entry in halves.missing.values():
+        for out in entry["outs"]:
+            _copy(other / out["path"], here / out["path"])
+    copies = Digests(here)
+    for entry in halves.missing.values():
+        for out in entry["outs"]:
+            for damage in copies.changes(Path(out["path"]), out["md5"]):
+                raise DataError(f"{damage}, after it was copied. Check the disk, and join again.")
+    if halves.missing:
+        _append_entries(here / paths.LOCK, other / paths.LOCK, halves.missing)
+        commit([*halves.missing], here)
+    return Joined([*halves.missing], [*halves.in_both])
+
+
+class _Halves:
+    """The two folders; `missing` are the entries of the other's lock that this one's gets."""
+
+    def __init__(self, here: Path, other: Path) -> None:
+        self._here, self._other = here, other
+        params = here / config.PARAMS
+        if not params.is_file():
+            raise ConfigError(f"{params}: there is no such file. Name the folder of a scale.")
+        self._params = config.read_yaml(params.read_bytes())
+        self._lock, self._other_lock = Lock(here / paths.LOCK), Lock(other / paths.LOCK)
+        ours, theirs = self._lock.stages, self._other_lock.stages
+        if not theirs:
+            raise DataError(
+                f"{other / paths.LOCK}: has no stages. Name the folder of a scale that has run."
+            )
+        for folder, lock in ((here, ours), (other, theirs)):
+            for name, entry in lock.items():
+                if not is_complete(entry):
+                    raise DataError(
+                        f"{folder / paths.LOCK}: cut off, or damaged, at {name}. "
+                        "Wait until nothing runs there, or run aiayn repro there."
+                    )
+        self.in_both = {name: entry for name, entry in theirs.items() if name in ours}
+        self.missing = {
+            name: entry
+            for name, entry in theirs.items()
+            if name not in ours and ("@" in name or not _reads_results(entry))
+        }
+
+    def complaints(self) -> Iterator[str]:
+        """Why the folders cannot be joined, as sentences without a full stop."""
+        here, other = Digests(self._here), Digests(self._other)
+        if here.of(DVC_YAML) != other.of(DVC_YAML):
+            yield (
+                f"{self._here / DVC_YAML} and {self._other / DVC_YAML} differ: bring both clones "
+                "to one commit"
+            )
+        for name, entry in self.in_both.items():
+            if "@" in name:
+                yield from self._conflicts(name, entry)
+        for digests, entries in ((here, self._lock.stages), (other, self.missing)):
+            for entry in entries.values():
+                for out in entry.get("outs") or ():
+                    yield from digests.changes(Path(out["path"]), out["md5"])
+        for name, entry in self.missing.items():
+            yield from self._differences(name, entry, here)
+
+    def _conflicts(self, name: str, entry: Entry) -> Iterator[str]:
+        """Outputs that both have, with different bytes. Metadata (times, hosts) may differ."""
+        ours = {out["path"]: out["md5"] for out in self._lock.stages[name].get("outs") or ()}
+        for out in entry.get("outs") or ():
+            path = out["path"]
+            is_metadata = Path(path).parts[0] == str(paths.METADATA)
+            if not is_metadata and ours.get(path) != out["md5"]:
+                yield f"{name}: {path} is in both folders, with different content"
+
+    def _differences(self, name: str, entry: Entry, here: Digests) -> Iterator[str]:
+        """What would make a copied stage run again in this folder."""
+        stage, _, item = name.partition("@")
+        if item and item not in {*self._params["runs"], *self._params["tasks"]}:
+            yield f"{name}: {self._here / config.PARAMS} has no {item}"
+            return
+        for key in self._other_lock.outdated(self._params, item or stage):
+            yield f"{name}: the parameter {key} differs from {self._here / config.PARAMS}"
+        for dep in entry.get("deps") or ():
+            path, digest = dep["path"], dep["md5"]
+            if is_code(path) and here.of(Path(path)) != digest:
+                yield f"{name}: it ran with another {self._here / path}"
+            if not is_code(path) and (self._lock.out(path) or digest) != digest:
+                yield f"{name}: it read another {self._here / path}"
+        for out in entry["outs"]:
+            if here.of(Path(out["path"])) not in (None, out["md5"]):
+                yield (
+                    f"{self._here / out['path']} would be overwritten, and is not in "
+                    f"{self._here / paths.LOCK}: run aiayn repro {name}, or delete it"
+                )
+
+
+def _reads_results(entry: Entry) -> bool:
+    return any(not is_code(dep["path"]) for dep in entry.get("deps") or ())
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        with replaced_folder(target) as new:
+            shutil.copytree(source, new, dirs_exist_ok=True)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        shutil.copyfile(source, partial)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _append_entries(lock: Path, other: Path, names: Mapping[str, Entry]) -> None:
+    """Append the entries of these names as they are: a YAML library would write 1e-09 as text."""
+    entries = {found[1]: found[0] for found in _ENTRY.finditer(other.read_text(encoding="utf-8"))}
+    before = lock.read_text(encoding="utf-8") if lock.exists() else "schema: '2.0'\nstages:\n"
+    write_atomically(lock, before + "".join(entries[name] for name in names))
