@@ -13,7 +13,7 @@ from tqdm import tqdm
 from aiayn.commands.rehearsal import estimates, missing
 from aiayn.commands.rehearsal.small_project import chosen_runs, make_project, run_pipeline
 from aiayn.config import Config
-from aiayn.data.corpora.fetching import to_come
+from aiayn.data.corpora.fetching import pending
 from aiayn.errors import TrainingError
 from aiayn.model.device import open_device
 from aiayn.results.progress import clock
@@ -53,7 +53,7 @@ def _real_run(params: Config) -> tuple[list[str], list[str]]:
     sources, lines = missing.sources(params, os.environ.get("AIAYN_MIRROR"))
     lines += missing.missing_downloads(sources)
     lines += missing.missing_treebanks(params)
-    downloads = sum(max((size or 0) - source.arrived, 0) for source, size in to_come(sources))
+    downloads = sum(max((size or 0) - source.arrived, 0) for source, size in pending(sources))
 
     runs = estimates.estimate_runs(params)
     measured = runs[0].run
