@@ -37,8 +37,8 @@ ENTER_AS_IS = folder=$$($(FOLDER) --existing) && cd "$$folder"
 repro: $(READY) ## run the whole pipeline (another scale: SCALE=multi30k; a published one: FROM=reproductions/multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
 	@$(ENTER) && $(REPRO) && echo "The report is at $$PWD/reports/index.html"
 
-rehearse: $(READY) ## run every stage with small models, then list what the real run needs and what is missing (make rehearse SCALE=wmt14)
-	@aiayn rehearse $(if $(SCALE),"$$SCALE")
+rehearse: $(READY) ## train a few steps by the launcher, run every stage, then list what the real run needs and what is missing (make rehearse SCALE=wmt14_base)
+	@aiayn rehearse $(if $(SCALE),"$$SCALE") $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS")
 
 report: $(READY) ## render the report, running first whatever it lacks
 	@$(ENTER) && $(REPRO) report

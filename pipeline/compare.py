@@ -1,5 +1,6 @@
-"""Put table 3's rows beside the model they vary. Reads history, outputs and the dev set of
-variations.task; writes comparisons/table_3.json. Formats: comparison 2."""
+"""Compare table 3's rows with the model they vary. Reads history, outputs and the text of
+variations.task; writes comparisons: table_3.json, and the counts of sentences that it follows from.
+Formats: comparison 3."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from pathlib import Path
 
 from aiayn import config
 from aiayn.errors import one_line_errors
+from aiayn.evaluation.sentences import count_sentences
 from aiayn.evaluation.variations import compare_variations
-from aiayn.results import comparison, failures, paths
+from aiayn.results import comparison, failures, paths, sentence_counts
 
 
 @one_line_errors
@@ -21,7 +23,9 @@ def main() -> None:
     unfinished = failures.read(parser.parse_args().failures)
     params = config.load()
     runs = {name: run for name, run in params.runs.items() if name not in unfinished}
-    comparison.write(paths.TABLE_3, compare_variations(params.variations, runs))
+    counts = count_sentences(params.variations, runs)
+    sentence_counts.write(paths.SENTENCE_COUNTS, counts)
+    comparison.write(paths.TABLE_3, compare_variations(params.variations, runs, counts))
 
 
 if __name__ == "__main__":

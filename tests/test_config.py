@@ -90,7 +90,12 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("profiling/sentence_pieces", 0, "profiling.sentence_pieces must be greater than 0, not 0."),
         ("machine/device", "gpu", "machine.device must be 'auto', 'cpu' or 'cuda', not 'gpu'."),
         ("machine/threads", 0, "machine.threads must be greater than 0, not 0."),
-        ("variations/looks", 0, "variations.looks must be greater than 0, not 0."),
+        ("variations/interim_looks", [0], "variations.interim_looks[0] must be greater than 0, not 0."),
+        (
+            "variations/interim_looks",
+            [5, 3],
+            "variations.interim_looks must increase: numbers of seeds, the last one final.",
+        ),
         ("launcher/command", " ", "launcher.command is empty; write null, or a command like torchrun."),
         ("launcher/command", "torchrun '", "launcher.command cannot be read: No closing quotation."),
         ("launcher/command", "run {", "launcher.command cannot be read: Single '{' encountered in format string."),

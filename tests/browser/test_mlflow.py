@@ -108,7 +108,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put(
         "comparisons/table_3.json",
         {
-            "task": "en-de", "base": "brief", "split": "dev", "signature": "s", "ways": {}, "findings": {}, "models": models,
+            "task": "en-de", "base": "brief", "split": "dev", "signature": "s", "modes": {}, "findings": {}, "models": models,
             "test_set": {"corpora": {}, "pairs": 9, "sha256": {}},
         },
     )  # fmt: skip

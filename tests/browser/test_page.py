@@ -132,7 +132,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         heading = "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"
         (root / f"history/{run}.csv").write_text(heading + rows)
-    bounds = {"low": -10.25, "high": 1.5, "p_value": 0.5, "corrected": 1}
+    bounds = {"low": -10.25, "high": 1.5, "p_value": 0.5, "corrected": 1, "count": 5}
     over = {
         measure: {
             "mean": 101.25,
@@ -148,7 +148,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if described["task"] == "en-de"
     }
     about = {
-        "task": "en-de", "base": "brief", "split": "dev", "signature": OWNED, "ways": {}, "findings": {},
+        "task": "en-de", "base": "brief", "split": "dev", "signature": OWNED, "modes": {}, "findings": {},
         "models": rows_of_table_3,
         "test_set": {"corpora": {"demo-dev": {"pairs": 40}}, "pairs": 40, "sha256": {}},
     }  # fmt: skip

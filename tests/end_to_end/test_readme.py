@@ -40,7 +40,7 @@ NOT_RUN = {
     "make lock": "asks the package index",
     "make params": "run in a clone of its own, below",
     "make publish": "needs a commit of its own; tests/commands/repro/test_publishable.py tries it",
-    "make rehearse": "minutes; test_rehearsal.py rehearses the tiny scale",
+    "make rehearse": "minutes; test_rehearsal.py rehearses two scales",
     "make report SCALE=multi30k_laptop": "a quarter of an hour",
     "make repro": "the demo, minutes; the tiny scale has run by the same program",
     "make test": "is running",

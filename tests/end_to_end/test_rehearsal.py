@@ -1,14 +1,43 @@
-"""A rehearsal runs a whole graph in small and leaves the project as it was."""
+"""A rehearsal trains by the scale's launcher, runs a whole graph in short and leaves the project as it
+was."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import pytest
+import torch
 
-def test_a_scale_is_rehearsed(clone: Any) -> None:
+
+def test_a_scale_of_the_cpu(clone: Any) -> None:
     before = sorted(clone.root.rglob("*"))
     printed = clone.succeed("python", "-B", "-m", "aiayn", "rehearse", "copy")
-    assert "with small models, 2 of 2 runs:\n  17 stages ran, none failed\n" in printed
+    assert re.search(r"copy.base: 20 steps, 1 process\(es\), .* target tokens/s\n", printed)
+    assert "stopped by SIGTERM and resumed (2 starts): the same bits in the end\n" in printed
+    assert "not tried: several processes, as the launcher starts one\n" in printed
+    assert "all 17 stages of 2 of 2 runs: 50 sentences of each split decoded" in printed
     assert "missing on this machine:\n  nothing\n" in printed
-    assert "copy.base: 100,608 parameters, 900 steps" in printed
+    assert re.search(r"copy.base: 100,608 parameters, 900 steps, \d+\.\d hours\n", printed)
     assert sorted(clone.root.rglob("*")) == before
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+@pytest.mark.timeout(900)
+def test_a_scale_of_gpus_by_two_processes_of_the_cpu(clone: Any) -> None:
+    """All that can be tried here, and what cannot, with exit code 1."""
+    done = clone.run(
+        "python", "-B", "-m", "aiayn", "rehearse", "wmt14_base", AIAYN_MIRROR="/nowhere"
+    )
+    assert done.returncode == 1, done.stderr
+    printed = done.stdout
+    assert "NOT TRIED: GPUs, NCCL, bfloat16, the models in their real size." in printed
+    assert re.search(r"en-de.base: 20 steps, 2 process\(es\), .* target tokens/s\n", printed)
+    assert "stopped by SIGTERM and resumed (2 starts): the same bits in the end\n" in printed
+    difference = re.search(r"all processes against one: losses differ by at most (\S+) %", printed)
+    assert difference is not None
+    assert float(difference[1]) < 0.01
+    assert "all 13 stages of 1 of 1 runs: 50 sentences of each split decoded" in printed
+    assert "en-de.base: 63,045,632 parameters, 100,000 steps\n" in printed
+    assert "  no GPU: machine.device is cuda, and torch sees none." in printed
+    assert "downloads: " in printed

@@ -1,104 +1,148 @@
-"""The paper's statements, judged over models' seeds and over ways of decoding."""
+"""The paper's statements, judged over models' seeds and over decoding modes."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from aiayn import config
-from aiayn.evaluation.findings import judge_findings, over_seeds
+from aiayn.config import Variations
+from aiayn.evaluation.findings import Modes, judge_findings, over_seeds
+from aiayn.paper.findings import STATEMENTS, statements
 from aiayn.results import paths
-from aiayn.results.comparison import DecodingModes
+from aiayn.results.comparison import DecodingModes, Finding
 
 ROOT = Path(__file__).parents[2]
 FIVE = (27.36, 18.1, 24.3, 18.6, 22.0)
 
 
+def judged(
+    models: dict[str, Sequence[float]], modes: Modes = (), base: str = "base", **design: Any
+) -> dict[str, Finding]:
+    """Findings over models of these BLEU scores by seed; perplexities are higher where BLEU is
+    lower."""
+    samples = {
+        "bleu": {model: dict(enumerate(bleu, 1)) for model, bleu in models.items()},
+        "perplexity": {
+            model: {seed: float(np.exp(1 - one / 20)) for seed, one in enumerate(bleu, 1)}
+            for model, bleu in models.items()
+        },
+    }
+    return judge_findings(Variations(task="en-de", base=base, **design), samples, modes)
+
+
+def shifted(by: float, *, noise: float = 0.1) -> list[float]:
+    """The base's seeds, another model's: the shared part cancels, its own does not."""
+    own = np.random.default_rng(round(abs(by) * 100)).normal(0, noise, len(FIVE))
+    return [float(one + by + extra) for one, extra in zip(FIVE, own, strict=True)]
+
+
 def test_findings_are_judged_by_what_they_compare() -> None:
-    """The base's s is 3.94: 8 layers against 2 are two single draws, an error of s sqrt(2)."""
-    models: dict[str, list[float]] = {
-        "brief": list(FIVE), "A_h1": [-60.0], "C_N8": [80.0], "C_N2": [20.0],
-        "B_dk16": [22.0], "B_dk32": [23.0], "D_drop00": [110.0],
+    models: dict[str, Sequence[float]] = {
+        "brief": FIVE, "A_h1": shifted(-1), "C_N8": shifted(1), "C_N2": shifted(-2),
+        "B_dk16": shifted(-0.05), "B_dk32": shifted(0.02), "D_drop00": shifted(3),
+        "big": [30.0],
     }  # fmt: skip
-    perplexities = {model: [5.0, 5.1][: len(values)] for model, values in models.items()}
-    found = judge_findings({"bleu": models, "perplexity": perplexities}, "brief", [])
-    assert {key: held.verdict for key, held in found.items()} == {
-        "one_head": "holds", "many_heads": "not run at this scale", "key_width": "undecided",
-        "layers": "holds", "width": "not run at this scale",
-        "inner_width": "not run at this scale", "dropout": "does not hold",
-        "smoothing_perplexity": "not run at this scale",
-        "smoothing_bleu": "not run at this scale", "positions_bleu": "not run at this scale",
-        "positions_perplexity": "not run at this scale", "big": "not run at this scale",
-        "averaging": "not run at this scale", "search": "not run at this scale",
+    found = judged(models, base="brief")
+    assert {key: held.verdict for key, held in found.items()} == dict.fromkeys(
+        STATEMENTS, "not run at this scale"
+    ) | {
+        "one_head": "holds at this scale", "layers": "holds at this scale",
+        "key_width": "undecided", "dropout": "does not hold at this scale", "big": "undecided",
     }  # fmt: skip
     layers, key_width = found["layers"].effect, found["key_width"].effect
     assert layers
     assert key_width
-    s = float(np.std(FIVE, ddof=1))
-    assert layers.value == 60
-    assert layers.high - 60 == pytest.approx(stats.t.ppf(0.975, 4) * s * math.sqrt(2), abs=1e-3)
-    assert key_width.value == pytest.approx(22.5 - np.mean(FIVE), abs=1e-4)
+    expected = stats.ttest_rel(models["C_N8"], models["C_N2"])
+    assert layers.p_value == pytest.approx(expected.pvalue, rel=1e-6)
+    assert layers.value == pytest.approx(
+        np.mean(models["C_N8"]) - np.mean(models["C_N2"]), abs=1e-4
+    )
+    rows = (np.array(models["B_dk16"]) + models["B_dk32"]) / 2
+    assert key_width.p_value == pytest.approx(stats.ttest_rel(rows, FIVE).pvalue, rel=1e-6)
+    assert (found["big"].effect, found["big"].why_not_tested) == (None, "one seed")
 
 
-def test_ways_of_decoding_are_compared_within_each_run() -> None:
+def test_decoding_modes_are_compared_within_each_run() -> None:
     """scipy's paired t-test says the same: runs far apart in BLEU, and each a little better by its
     average. Of one run nothing can be said, nor of a gain that is the same in all."""
     last, averaged, greedy = [20.0, 35.0, 28.0], [20.9, 35.8, 29.0], [20.8, 36.0, 28.9]
     runs = zip(last, averaged, greedy, strict=True)
     modes = [DecodingModes(**dict(zip(paths.DECODING_MODES, bleu, strict=True))) for bleu in runs]
-    samples: dict[str, dict[str, list[float]]] = {"bleu": {"base": [1.0]}, "perplexity": {}}
-    found = judge_findings(samples, "base", [[bleu] for bleu in modes])
-    assert (found["averaging"].verdict, found["search"].verdict) == ("holds", "undecided")
+    found = judged({"base": [1.0]}, [{1: bleu} for bleu in modes])
+    verdicts = (found["averaging"].verdict, found["search"].verdict)
+    assert verdicts == ("holds at this scale", "undecided")
     effect = found["averaging"].effect
     assert effect
     assert effect.p_value == pytest.approx(stats.ttest_rel(averaged, last).pvalue, abs=1e-6)
     assert effect.corrected == pytest.approx(2 * effect.p_value, abs=2e-6)
+    assert effect.count == 3
     alike = [
-        DecodingModes(last=1.1, averaged=1.2, greedy=1),
-        DecodingModes(last=2, averaged=2.1, greedy=1),
+        {1: DecodingModes(last=1.1, averaged=1.2, greedy=1)},
+        {1: DecodingModes(last=2, averaged=2.1, greedy=1)},
     ]
-    for few in ([modes[:1]], [alike]):
-        alone = judge_findings(samples, "base", few)
-        assert (alone["averaging"].verdict, alone["averaging"].effect) == ("undecided", None)
+    for few, why in (([{1: modes[0]}], "one run"), (alike, "the same in all runs")):
+        alone = judged({"base": [1.0]}, few)["averaging"]
+        assert (alone.verdict, alone.effect, alone.why_not_tested) == ("undecided", None, why)
 
 
 def test_p_values_count_the_looks_at_them() -> None:
-    """Bonferroni, on top of Holm: what holds at the first look may not at the third."""
-    models = {"base": list(FIVE), "A_h1": [7.5]}
-    samples = {"bleu": models, "perplexity": {model: [5.0] for model in models}}
-    once, thrice = (judge_findings(samples, "base", [], looks)["one_head"] for looks in (None, 3))
+    """What holds with three seeds if these are all need not hold if five were announced."""
+    models = {"base": FIVE[:3], "A_h1": shifted(-1)[:3]}
+    once, first = (
+        judged(models, interim_looks=looks)["one_head"] for looks in ((), (3, 5))
+    )  # fmt: skip
     assert once.effect
-    assert thrice.effect
-    assert 0.05 / 3 < once.effect.corrected < 0.05
-    assert thrice.effect == once.effect.replace(corrected=thrice.effect.corrected)
-    assert thrice.effect.corrected == pytest.approx(3 * once.effect.corrected, abs=2e-6)
-    assert (once.verdict, thrice.verdict) == ("holds", "undecided")
-    often = judge_findings(samples, "base", [], 99)["one_head"].effect
-    assert often
-    assert often.corrected == 1
+    assert first.effect
+    assert once.effect.p_value == first.effect.p_value == once.effect.corrected < 0.05
+    assert first.effect.corrected > once.effect.corrected
+    assert first.effect.high - first.effect.low > once.effect.high - once.effect.low
+
+
+def declared(**changes: Any) -> dict[str, Any]:
+    return {
+        "commit": "1a2b3c4", "seeds": (1, 2, 3, 4, 5), "weights": "averaged",
+        "splits": ("dev", "test"), "margin_bleu": 0.5, "margin_log_perplexity": 0.03, **changes,
+    }  # fmt: skip
+
+
+def test_declared_statements_are_the_family_each_by_its_measure() -> None:
+    models = {"base": FIVE, "A_h32": shifted(-1), "A_h1": shifted(-1.3), "E_learned": shifted(0.02)}
+    chosen: dict[str, Any] = {
+        "many_heads": {"measure": "perplexity"}, "positions_bleu": {"measure": "bleu"},
+        "one_head": {"measure": "bleu", "interim_looks": (3,)},
+    }  # fmt: skip
+    found = judged(models, interim_looks=(4, 5), preregistration=declared(statements=chosen))
+    assert found.keys() == chosen.keys()
+    claims = statements({key: one["measure"] for key, one in chosen.items()})
+    assert (claims["many_heads"].claim, claims["positions_bleu"].claim) == ("higher", "equal")
+    assert {one.verdict for one in found.values()} == {"holds at this scale"}
+    assert found["positions_bleu"].effect  # within 0.5, the declared margin
+    assert max(abs(found["positions_bleu"].effect.low), found["positions_bleu"].effect.high) > 0.2
+    assert found["many_heads"].effect
+    assert found["many_heads"].effect.value > 1  # a ratio of perplexities
+    assert found["one_head"].effect
+    assert found["one_head"].effect.count == 3  # its own look
 
 
 def test_a_model_of_several_seeds_counts_once() -> None:
     """Two models are two, however often one was trained; one alone is as many as its seeds."""
-    base = [
-        DecodingModes(last=20, averaged=20 + gain, greedy=20)
-        for gain in (1.0, 1.1, 0.9, 1.05, 0.95)
-    ]
-    big = [DecodingModes(last=30, averaged=30.1, greedy=30)]
-    samples: dict[str, dict[str, list[float]]] = {"bleu": {"base": [1.0]}, "perplexity": {}}
-    alone, both = (
-        judge_findings(samples, "base", modes)["averaging"] for modes in ([base], [base, big])
-    )
-    assert (alone.verdict, both.verdict) == ("holds", "undecided")
+    gains = [1.0, 1.1, 0.9, 1.05, 0.95]
+    base = {
+        seed: DecodingModes(last=20, averaged=20 + gain, greedy=20)
+        for seed, gain in enumerate(gains)
+    }
+    big = {1: DecodingModes(last=30, averaged=30.1, greedy=30)}
+    alone, both = (judged({"base": [1.0]}, modes)["averaging"] for modes in ([base], [base, big]))
+    assert (alone.verdict, both.verdict) == ("holds at this scale", "undecided")
     assert alone.effect
     assert both.effect
-    assert alone.effect.p_value == pytest.approx(
-        stats.ttest_1samp([1.0, 1.1, 0.9, 1.05, 0.95], 0).pvalue, abs=1e-6
-    )
+    assert alone.effect.p_value == pytest.approx(stats.ttest_1samp(gains, 0).pvalue, abs=1e-6)
     assert both.effect.p_value == pytest.approx(stats.ttest_1samp([1.0, 0.1], 0).pvalue, abs=1e-6)
 
 
@@ -109,7 +153,7 @@ def test_runs_that_differ_by_their_seeds_alone() -> None:
     assert over_seeds(twice, {**bleu, "again": DecodingModes(last=-1, averaged=-1, greedy=-1)}) == (
         over_seeds(demo.runs, bleu)
     )
-    together = [[int(modes.last) for modes in seeds] for seeds in over_seeds(demo.runs, bleu)]
+    together = [[int(one.last) for one in seeds.values()] for seeds in over_seeds(demo.runs, bleu)]
     runs = list(demo.runs.values())
     assert sorted(n for seeds in together for n in seeds) == list(range(len(runs)))
     assert len(together) == len({(run.task, run.model) for run in runs}) < len(runs)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +14,12 @@ from aiayn.report.examples import TranslatedSet
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=200))
 def test_buckets_part_the_set_by_length(lengths: list[int]) -> None:
-    buckets = list(buckets_of(lengths))
-    assert 1 <= len(buckets) <= BUCKETS
-    assert sorted(line for bucket in buckets for line in bucket) == [*range(len(lengths))]
-    for shorter, longer in pairwise(buckets):
-        assert max(lengths[line] for line in shorter) < min(lengths[line] for line in longer)
+    buckets = buckets_of(pd.Series(lengths))
+    assert 1 <= buckets.nunique() <= BUCKETS
+    parts = [part for _, part in pd.Series(lengths).groupby(buckets)]
+    assert sum(map(len, parts)) == len(lengths)
+    for shorter, longer in pairwise(parts):
+        assert shorter.max() < longer.min()
 
 
 @pytest.mark.parametrize(

@@ -1,58 +1,49 @@
-"""Heat maps are read back from the SVG: the filled area of each shade."""
+"""Heat maps are read back from the SVG: the picture in it, pixel by pixel."""
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
+from PIL import Image
 
-from aiayn.report.drawing import (
-    PALETTE,
-    SHADES,
-    drawing,
-    heat_map,
-    heat_map_legend,
-)
+from aiayn.report.drawing import PALETTE, draw_lines, drawing, heat_map
 
-RECTANGLE = re.compile(r"M([\d.]+) ([\d.]+)H([\d.]+)V([\d.]+)H\1z")
+VERMILION, BLUE = (tuple(bytes.fromhex(PALETTE[n][1:])) for n in (1, 0))
 
 
-def filled(svg: str) -> list[tuple[str, float, int]]:
-    """Colour, opacity and number of rectangles of each shade."""
-    found = []
-    for path, style in re.findall(r'<path d="([^"]*)"[^>]*style="([^"]*)"', svg):
-        colour = re.search(r"fill: (#[0-9a-f]{6})", style)
-        if colour and colour[1] in PALETTE:
-            opacity = re.search(r"opacity: ([\d.]+)", style)
-            found.append((colour[1], float(opacity[1]) if opacity else 1.0, path))
-    return [(colour, opacity, len(RECTANGLE.findall(path))) for colour, opacity, path in found]
-
-
-def draw(matrix: list[list[float]]) -> str:
+def pixels(matrix: list[list[float]], *, diverging: bool = False) -> np.ndarray:
+    """Red, green, blue and opacity by row and column."""
     with drawing(3, 3) as drawn:
-        heat_map(drawn.figure.add_subplot(), matrix)
-    return drawn.svg
+        heat_map(drawn.figure.add_subplot(), matrix, diverging=diverging)
+    (encoded,) = re.findall(r"data:image/png;base64,\s*([^\"]*)", drawn.svg)
+    with Image.open(io.BytesIO(base64.b64decode(encoded))) as image:
+        return np.asarray(image.convert("RGBA"))
 
 
-def test_a_shade_is_one_path_and_neighbours_are_one_rectangle() -> None:
-    svg = draw([[1.0, 1.0, 0.0, 0.9], [0.0, 0.3, 0.3, 0.3], [0.0, 0.0, 0.0, 0.0]])
-    assert sorted(filled(svg)) == [(PALETTE[0], 0.38, 1), (PALETTE[0], 1.0, 2)]
+def test_a_cell_is_a_pixel_and_the_stronger_the_more_opaque() -> None:
+    shown = pixels([[0.0, 0.25, 1.0], [0.5, 0.0, 0.75]])
+    assert shown.shape == (2, 3, 4)
+    assert shown[..., 3].tolist() == pytest.approx(np.array([[0, 64, 255], [128, 0, 191]]), abs=2)
+    assert tuple(shown[0, 2, :3]) == BLUE
 
 
 def test_below_zero_has_another_colour_and_equal_strength_equal_opacity() -> None:
-    (below, above) = sorted(filled(draw([[0.5, 0.0, -0.5]])), reverse=True)
-    assert {below[0], above[0]} == {PALETTE[0], PALETTE[1]}
-    assert below[1] == above[1]
+    below, zero, above = pixels([[-1.0, 0.0, 1.0]], diverging=True)[0]
+    assert (tuple(below[:3]), tuple(above[:3])) == (VERMILION, BLUE)
+    assert below[3] == above[3] == 255
+    assert zero[3] <= 2
 
 
-@pytest.mark.parametrize("value", [0.0, SHADES[0] - 1e-6, -SHADES[0] + 1e-6])
-def test_what_is_weak_is_blank(value: float) -> None:
-    assert filled(draw([[value] * 3] * 3)) == []
-
-
-def test_the_legend_names_every_shade() -> None:
-    with drawing(6, 3) as drawn:
-        drawn.figure.add_subplot()
-        heat_map_legend(drawn.figure, diverging=True)
-    assert drawn.svg.count(" to ") == 2 * len(SHADES)
-    assert "−0.8 to −1" in drawn.svg
+def test_lines_are_named_in_the_legend() -> None:
+    data = pd.DataFrame({"x": [1, 2, 1, 2], "y": [1, 2, 3, 4], "run": ["a", "a", "_b", "_b"]})
+    with drawing() as drawn:
+        axes = drawn.figure.add_subplot()
+        draw_lines(axes, data, "x", "y", by="run")
+        axes.legend()
+    # matplotlib leaves out of the legend what begins with _
+    assert re.findall(r">(a|b)</text>", drawn.svg) == ["a", "b"]

@@ -20,9 +20,10 @@ def held() -> Any:
     return comparison.read(GOLDEN)
 
 
-def evidence(variations: Any, looks: int | None = None) -> Any:
+def evidence(variations: Any, looks: tuple[int, ...] = (), declared: Any = None) -> Any:
     """Of a project without a task that others have published figures for."""
-    config = SimpleNamespace(tasks={}, runs={}, variations=SimpleNamespace(looks=looks))
+    design = SimpleNamespace(interim_looks=looks, preregistration=declared)
+    config = SimpleNamespace(tasks={}, runs={}, variations=design)
     return SimpleNamespace(variations=variations, config=config, scores={})
 
 
@@ -43,17 +44,24 @@ def test_every_statement_has_its_line(held: Any) -> None:
     assert rows[STATEMENTS["layers"].text] == ["–", "", "not run at this scale"]
 
 
+def test_a_seed_without_a_partner_is_said(held: Any) -> None:
+    finding = held.findings["one_head"]
+    alone = finding.replace(effect=finding.effect.replace(unpaired=(4, 5)))
+    (effect, *_) = made(held.replace(findings={"one_head": alone}))[STATEMENTS["one_head"].text]
+    assert effect == "−0.50 −4.00 to +3.00; without seeds that lack a partner: 4, 5"
+
+
 def test_what_does_not_hold_is_said_as_plainly(held: Any) -> None:
-    for verdict in ("holds", "does not hold"):
+    for verdict in ("holds at this scale", "does not hold at this scale"):
         finding = held.findings["one_head"].replace(verdict=verdict)
         rows = made(held.replace(findings={"one_head": finding}))
         assert rows[STATEMENTS["one_head"].text][-1] == verdict
 
 
 def test_without_a_spread_it_says_why(held: Any) -> None:
-    finding = comparison.Finding(verdict="undecided")
-    alone = held.replace(base="A_h1", findings={"one_head": finding})
-    assert made(alone)[STATEMENTS["one_head"].text] == ["– one seed of the base", "", "undecided"]
+    finding = comparison.Finding(verdict="undecided", why_not_tested="one seed")
+    alone = held.replace(findings={"one_head": finding})
+    assert made(alone)[STATEMENTS["one_head"].text] == ["– one seed", "", "undecided"]
 
 
 def test_where_none_was_run_one_line_says_so(held: Any) -> None:
@@ -65,9 +73,15 @@ def test_where_none_was_run_one_line_says_so(held: Any) -> None:
 
 
 def test_more_than_one_look_is_told(held: Any) -> None:
-    for looks, told in ((None, 0), (1, 0), (3, 1)):
+    for looks, told in (((), 0), ((5,), 0), ((3, 5), 1)):
         (table,) = section(evidence(held, looks)).tables
-        assert sum("corrected for 3 interim looks" in note for _, note in table.notes) == told
+        assert sum("interim looks with 3, 5 seeds" in note for _, note in table.notes) == told
+
+
+def test_whether_the_tests_were_declared_is_told(held: Any) -> None:
+    for declared, words in ((None, "Exploratory"), (SimpleNamespace(commit="1a2b3c4"), "1a2b3c4")):
+        (table,) = section(evidence(held, declared=declared)).tables
+        assert sum(words in note for _, note in table.notes) == 1
 
 
 def test_lines_of_csv_are_the_tables(held: Any) -> None:

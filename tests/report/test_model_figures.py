@@ -13,7 +13,7 @@ import pytest
 
 from aiayn import config
 from aiayn.errors import DataError
-from aiayn.report.attention_figures import attention_figures, head_figure
+from aiayn.report.attention_figures import attention_figures, focused_head, head_figure
 from aiayn.report.evidence import gather
 from aiayn.report.model_figures import section
 
@@ -84,9 +84,9 @@ def test_each_table_is_a_figure_with_its_own_lines_as_csv(
     load(toy)
     figures = {figure.name: figure for figure in section(gather(folder.parent)).figures}
     assert list(figures) == [
-        "positions", "position_similarity", "subsequent_mask", "learning_rates",
-        "smoothed_targets", "smoothing_penalty", "attention_encoder", "attention_decoder",
-        "attention_cross", "heads",
+        "attention_encoder", "attention_decoder", "attention_cross", "heads", "positions",
+        "position_similarity", "subsequent_mask", "learning_rates", "smoothed_targets",
+        "smoothing_penalty",
     ]  # fmt: skip
     for figure in figures.values():
         assert ET.fromstring(figure.svg).tag.endswith("svg")
@@ -113,6 +113,20 @@ def test_many_heads_take_several_rows(folder: Path) -> None:
     (folder / "attention.json").write_text(json.dumps(maps(1, 9)))
     svg = next(iter(attention_figures(folder / "attention.json"))).svg
     assert [svg.count(f">layer 1, head {head}<") for head in (1, 9, 10)] == [1, 1, 0]
+
+
+def test_the_head_that_is_shown_large_is_the_most_focused(folder: Path) -> None:
+    held = maps(2, 3)
+    layer = [[list(row) for row in head] for head in held["maps"]["cross"][1]]
+    layer[1] = [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]
+    held["maps"]["cross"] = [held["maps"]["cross"][0], layer]
+    (folder / "attention.json").write_text(json.dumps(held))
+    head = focused_head(folder / "attention.json")
+    assert head is not None
+    assert (head.run, head.layer, head.number) == ("en-de.base", 2, 2)
+    assert (head.queries, head.keys) == (["<s>", "<script>"], ["The", "c", "at", "</s>"])
+    assert [list(row) for row in head.weights] == layer[1]
+    assert focused_head(folder / "nothing.json") is None
 
 
 def test_what_is_not_there_is_not_drawn(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from aiayn.report import table_2 as bleu_table
+from aiayn.report import table_2
 from aiayn.report.evidence import Evidence, Scores
 from aiayn.report.section import Section
 from aiayn.report.table_2 import FIELDS, bleu_entries, section
@@ -51,12 +51,6 @@ def judged(make: Make, wmt14: dict[str, Any]) -> Evidence:
     return make(wmt14)
 
 
-@pytest.fixture(autouse=True)
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The figure takes most of the section's time, and has tests of its own."""
-    monkeypatch.setattr(bleu_table, "cost_figure", lambda *_: None)
-
-
 def with_scores(evidence: Evidence, **changed: Any) -> Evidence:
     return Evidence(**{**vars(evidence), **changed})
 
@@ -65,9 +59,9 @@ def verdicts(evidence: Evidence) -> dict[str, Verdict]:
     return {run: entry.verdict for run, entry in bleu_entries(evidence).items()}
 
 
-def tables(made: Section) -> tuple[Table, Table, Table]:
-    printed, compared, measured = made.tables
-    return printed, compared, measured
+def tables(made: Section) -> tuple[Table, Table]:
+    printed, measured = made.tables
+    return printed, measured
 
 
 def test_the_papers_experiment_is_judged(judged: Evidence) -> None:
@@ -92,10 +86,10 @@ def test_other_sentences_are_never_judged(make: Make, toy: dict[str, Any]) -> No
     evidence = make(toy)
     assert set(verdicts(evidence).values()) == {Verdict.NOT_RUN}
     assert all(entry.ours is None for entry in bleu_entries(evidence).values())
-    printed, compared, measured = tables(section(evidence))
-    for table in (printed, compared):
-        assert not [cell for row in table.rows for cell in row.cells if cell.sources]
-    # the toy scores are shown, and only there, beside their own corpus and no figure of the paper
+    printed, measured = tables(section(evidence))
+    ours = [cell for row in printed.rows for cell in row.cells if cell.sources]
+    assert {(cell.detail, cell.tone) for cell in ours} == {("on toy-test", "quiet")}
+    assert [cell.text for cell in ours] == ["27.10", "38.10", "29.25", "41.00"]
     assert "27.10" in {cell.text for row in measured.rows for cell in row.cells}
     assert all(row.cells[1].text == "toy-test" for row in measured.rows)
 
@@ -129,14 +123,22 @@ def test_a_run_that_does_not_exist_or_has_no_scores_says_so(
     scores: Scores = {"en-de.base": None, "en-de.big": None, "en-fr.base": None}
     evidence = with_scores(judged, config=load(wmt14), scores=scores)
     assert {entry.reasons for entry in bleu_entries(evidence).values()} == {("no score yet",)}
-    printed, _, measured = tables(section(evidence))
-    assert [[(c.text, c.span) for c in row.cells] for row in measured.rows] == [
-        [(run, 1), ("not run", len(measured.headings) - 1)] for run in scores
-    ]
-    ours = [row for row in printed.rows if row.tone == "ours"]
-    assert [[cell.text for cell in row.cells[2:]] for row in ours] == [
-        ["not run", "not run", "–", "–"]
-    ] * 2
+    (printed,) = section(evidence).tables
+    assert not [row for row in printed.rows if row.tone == "ours"]
+
+
+def test_other_models_stand_below_the_papers(
+    make: Make, toy: dict[str, Any], load: Callable[[dict[str, Any]], Any]
+) -> None:
+    evidence = make(toy)
+    toy["runs"]["en-de.tiny"] = {"task": "en-de", "model": "big", "seed": 2}
+    del toy["runs"]["en-de.big"]
+    toy["tested"] = [*toy["runs"]]
+    scores = dict(evidence.scores)
+    scores["en-de.tiny"] = scores.pop("en-de.big")
+    printed, _ = tables(section(with_scores(evidence, config=load(toy), scores=scores)))
+    assert [cell.text for cell in printed.rows[-1].cells] == ["ours", "29.25", "–", "–", "–"]
+    assert printed.rows[-1].cells[0].detail == "tiny"
 
 
 def test_all_of_the_papers_rows_are_there_as_printed(judged: Evidence) -> None:
@@ -145,11 +147,9 @@ def test_all_of_the_papers_rows_are_there_as_printed(judged: Evidence) -> None:
         row.cells[0].text: [c.text for c in row.cells] for row in printed.rows if row.tone != "ours"
     }
     assert len(rows) == 10
-    assert rows["GNMT + RL, ensemble"][1:] == [
-        "published", "26.30", "41.16", "1.8·10²⁰", "1.1·10²¹",
-    ]  # fmt: skip
-    assert rows["ByteNet"][1:] == ["published", "23.75", "–", "–", "–"]
-    assert rows["Transformer (big)"][1:] == ["paper", "28.4", "41.8", "2.3·10¹⁹"]
+    assert rows["GNMT + RL, ensemble"][1:] == ["26.30", "41.16", "1.8·10²⁰", "1.1·10²¹"]
+    assert rows["ByteNet"][1:] == ["23.75", "–", "–", "–"]
+    assert rows["Transformer (big)"][1:] == ["28.4", "41.8", "2.3·10¹⁹"]
 
 
 def test_records_keep_figures_of_different_sets_apart(judged: Evidence) -> None:
@@ -175,11 +175,11 @@ def test_a_cost_stands_beside_the_papers_only_where_the_training_is_the_papers(
     judged: Evidence, make: Make, toy: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     costs = {"en-de.base": 9.54e17, "en-fr.big": 9.7e18}
-    monkeypatch.setattr(bleu_table, "counted_costs", lambda *_: costs)
+    monkeypatch.setattr(table_2, "counted_costs", lambda *_: costs)
 
     def shown(evidence: Evidence) -> tuple[list[list[str]], list[str]]:
-        printed, _, measured = tables(section(evidence))
-        ours = [[c.text for c in row.cells[4:]] for row in printed.rows if row.tone == "ours"]
+        printed, measured = tables(section(evidence))
+        ours = [[c.text for c in row.cells[3:]] for row in printed.rows if row.tone == "ours"]
         return ours, [row.cells[-1].text for row in measured.rows]
 
     measured = ["9.5·10¹⁷", "–", "–", "9.7·10¹⁸"]

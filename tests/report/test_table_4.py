@@ -155,8 +155,9 @@ def test_another_test_set_is_no_verdict(load: Load, wsj: dict[str, Any], tmp_pat
     assert verdict is Verdict.NOT_RUN
     assert "scored on treebank-sample-test, not on wsj-23" in reasons
     assert found.entries[0].ours is None
-    ours = [row for row in found.tables[0].rows if row.tone == "ours"]
-    assert all(row.cells[3].text == "not run" for row in ours)
+    ours = [row.cells[2] for row in found.tables[0].rows if row.tone == "ours"]
+    said = [(cell.text, cell.detail, cell.tone) for cell in ours]
+    assert said == [("91.30", "on treebank-sample-test", "quiet")] * 2
 
 
 def test_everything_printed_and_measured_is_in_tables_and_records(
@@ -164,9 +165,12 @@ def test_everything_printed_and_measured_is_in_tables_and_records(
 ) -> None:
     found = made(load, wsj, scored(tmp_path, 91.0))
     printed, measured = found.tables
-    assert [row.cells[3].text for row in printed.rows if row.tone != "ours"] == [
+    assert [row.cells[2].text for row in printed.rows if row.tone != "ours"] == [
         "88.3", "90.4", "90.4", "91.7", "91.3", "91.3", "91.3", "92.1", "92.1", "92.7", "93.0", "93.3",
     ]  # fmt: skip
+    first, *_, second = (row.cells[2] for row in printed.rows if row.tone == "ours")
+    assert (first.text, first.detail, first.tone) == ("91.00", "reproduced", "reproduced")
+    assert (second.detail, second.tone) == ("on wsj-23", "quiet")
     cells = measured.rows[0].cells
     assert [cell.text for cell in cells[2:]] == [
         "2,416", "91.00", "90.00", "89.00", "88.00", "87.00", "86.00", "17", "1",
@@ -223,10 +227,10 @@ def files(tmp_path: Path) -> Path:
 def test_parses_are_chosen_and_drawn(
     load: Load, wsj: dict[str, Any], files: Path, evidence: Callable[..., Evidence]
 ) -> None:
-    config = load(wsj)
-    parses = read_parses(config, files)
+    held = evidence(root=files, config=load(wsj), scores={RUN: None})
+    parses = read_parses(held)
     assert [(p.number, p.repaired) for p in parses[RUN]] == [(1, False), (2, False), (3, True)]
-    figures = section(evidence(root=files, config=config)).figures
+    figures = section(held).figures
     assert [figure.name for figure in figures] == [f"tree_parsing_parser_{n}" for n in (1, 2, 3)]
     assert "&lt;b&gt;" in figures[0].svg
     assert "<b>" not in figures[0].svg
@@ -238,18 +242,28 @@ def test_parses_are_chosen_and_drawn(
 
 
 def test_words_of_which_no_tag_is_known_are_drawn_alone(
-    load: Load, wsj: dict[str, Any], files: Path
+    load: Load, wsj: dict[str, Any], files: Path, evidence: Callable[..., Evidence]
 ) -> None:
     kept = "(S (NP She )NP (VP sees <b> & (NP him )NP )VP . )S\n" + "\n" * 3
     (files / "data/text/parsing/test.target").write_text(kept)
     (files / "outputs" / RUN / "test.hypotheses").write_text(kept)
-    figure, *_ = tree_figures(read_parses(load(wsj), files))
+    held = evidence(root=files, config=load(wsj), scores={RUN: None})
+    figure, *_ = tree_figures(read_parses(held))
     texts = re.findall(r">([^<>]+)</text>", figure.svg)
     assert texts.count("She") == 2
     assert "XX" not in texts
 
 
-def test_files_of_unequal_length(load: Load, wsj: dict[str, Any], files: Path) -> None:
+def test_files_of_unequal_length(
+    load: Load, wsj: dict[str, Any], files: Path, evidence: Callable[..., Evidence]
+) -> None:
     (files / "outputs" / RUN / "test.hypotheses").write_text("(S\n")
-    with pytest.raises(DataError, match=r"test.source has 4 lines.*hypotheses has 1 lines"):
-        read_parses(load(wsj), files)
+    with pytest.raises(DataError, match=r"has 4 lines and .*hypotheses has 1\."):
+        read_parses(evidence(root=files, config=load(wsj), scores={RUN: None}))
+
+
+def test_outputs_of_other_parameters_are_not_drawn(
+    load: Load, wsj: dict[str, Any], files: Path, evidence: Callable[..., Evidence]
+) -> None:
+    held = evidence(root=files, config=load(wsj), scores={RUN: None}, outdated={RUN: ("seed",)})
+    assert read_parses(held) == {}

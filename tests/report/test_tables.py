@@ -13,10 +13,11 @@ from aiayn.report.tables import (
     csv_text,
     latex,
     markdown,
+    not_run,
     numbers,
+    p_value,
     power_of_ten,
     row,
-    rows_of_runs,
     signed,
     table,
     text,
@@ -105,17 +106,25 @@ def test_a_column_knows_its_side_and_the_format_of_its_numbers() -> None:
         table("Title", text("Name"), [row("a", "b")])
 
 
-def test_every_run_has_a_row() -> None:
-    found = {"a": {"dev": 1, "test": 2}, "b": None, "c": {}}
+def test_runs_without_results_are_named() -> None:
+    assert [*not_run({"a": {"dev": 1}, "b": None, "c": {}}, {"c": "no disk"})] == [
+        "Not run: b, c (no disk)."
+    ]
+    assert [*not_run({"a": 1}, {})] == []
+
+
+def test_no_p_value_is_zero() -> None:
+    assert [p_value(p) for p in (1.0, 0.04999, 0.0001, 0.00009, 0.0)] == [
+        "1.0000", "0.0500", "0.0001", "<0.0001", "<0.0001",
+    ]  # fmt: skip
+
+
+def test_rows_of_a_block_stand_together() -> None:
     made = table(
         "Title",
-        text("Run", "Split") + numbers("Value", "Twice"),
-        rows_of_runs(found, lambda _, held: ((s, n, 2 * n) for s, n in held.items()), tone="ours"),
-    )
-    assert [([cell.text for cell in row.cells], row.tone) for row in made.rows] == [
-        (["a", "dev", "1", "2"], "ours"),
-        (["a", "test", "2", "4"], "ours"),
-        (["b", "not run"], ""),
-        (["c", "not run"], ""),
-    ]
-    assert {sum(cell.span for cell in row.cells) for row in made.rows} == {4}
+        text("Row") + numbers("N", "h", minor=True) + numbers("BLEU"),
+        [row("a", 1, 2, 3, block="x"), row("b", Cell("both", span=2), 3, block="x"), row("c", block="y")],
+    )  # fmt: skip
+    assert [[row.cells[0].text for row in rows] for rows in made.blocks] == [["a", "b"], ["c"]]
+    assert [cell.minor for cell in made.rows[0].cells] == [False, True, True, False]
+    assert [cell.minor for cell in made.rows[1].cells] == [False, True, False]

@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 Json = dict[str, Any]
 
 FOLDERS = {"scores": ("splits",), "profiles": (), "comparisons": ()}
-# a true minus, thousands separators, decimals; not the 17 of en-17
-NUMBER = re.compile(r"(?<![\w.])[−-]?\d[\d,]*(?:\.\d+)?")
+# a true minus or a bound, thousands separators, decimals; not the 17 of en-17
+NUMBER = re.compile(r"(?<![\w.-])[<−-]?\d[\d,]*(?:\.\d+)?")
 MILLIONS = re.compile(r"millions|×10⁶")
 
 
@@ -41,6 +41,8 @@ class Trace:
         """Whether what is printed is the value, rounded to the digits printed."""
         if self.value is None:
             return False
+        if self.printed.startswith("<"):
+            return self.value < float(self.printed[1:])
         plain = self.printed.replace(",", "").replace("−", "-")
         decimals = len(plain.partition(".")[2])
         unit = 1e6 if self.in_millions else 1.0
@@ -153,7 +155,7 @@ def rendered(
         "perplexity": {"mean": 5.2486, "sd": 0.0312, "outcome": "undecided"},
         "bleu": {"mean": 25.6171, "sd": 0.1249, "outcome": "undecided"},
     }
-    bounds = {"low": -1.2345, "high": 0.3214, "p_value": 0.1234, "corrected": 0.2468}
+    bounds = {"low": -1.2345, "high": 0.3214, "p_value": 0.1234, "corrected": 0.2468, "count": 2}
     varied = {
         name: {**measure, "effect": {"value": -0.4567, **bounds}} for name, measure in over.items()
     }
@@ -163,9 +165,9 @@ def rendered(
         "test_set": {key: dev[key] for key in ("corpora", "pairs", "sha256")},
         "findings": {
             "one_head": {"verdict": "undecided", "effect": {"value": -0.4567, **bounds}},
-            "averaging": {"verdict": "holds", "effect": {"value": 0.4321, **bounds}},
+            "averaging": {"verdict": "holds at this scale", "effect": {"value": 0.4321, **bounds}},
         },
-        "ways": {"en-de.base": {"last": 25.6, "averaged": 26.0321, "greedy": 25.1}},
+        "modes": {"en-de.base": {"last": 25.6, "averaged": 26.0321, "greedy": 25.1}},
         "models": {
             "base": over | {"seeds": {"1": seed, "2": seed}},
             "big": varied | {"seeds": {"1": {**seed, "run": "en-de.big"}}},
@@ -215,6 +217,8 @@ def test_another_number_in_the_file_is_noticed(rendered: Path) -> None:
         ("63.0", 63_045_632.0, True, True),
         ("63.1", 63_045_632.0, True, False),
         ("63.0", 63_045_632.0, False, False),
+        ("<0.0001", 0.00009, False, True),
+        ("<0.0001", 0.0001, False, False),
     ],
 )
 def test_a_number_is_its_value_rounded_to_the_digits_printed(
@@ -229,4 +233,4 @@ def test_training_flops_are_pieces_trained_on_times_what_a_piece_costs(rendered:
         tokens = int([*csv.DictReader(file)][-1]["tokens"])
     assert f"{tokens * (3_000_003 + 7_037_034):.1e}" == "3.0e+10"
     table = (rendered / "reports/tables/table_2.md").read_text()
-    assert "3.0·10¹⁰" in table.partition("## Measured")[2]
+    assert "3.0·10¹⁰" in table.partition("## All translation scores")[2]

@@ -117,12 +117,12 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
         json.dumps({"run": "en-de.C_N2", "task": "en-de", "model": "C_N2", "splits": {"dev": dev}})
     )
     base = {"mean": 4.5, "sd": 0.5, "outcome": "undecided"}
-    effect = {"value": -6.5, "low": -9, "high": -4, "p_value": 0.001, "corrected": 0.02}
+    effect = {"value": -6.5, "low": -9, "high": -4, "p_value": 0.001, "corrected": 0.02, "count": 5}
     lower = {"mean": 24.6, "effect": effect, "claim": "lower", "outcome": "lower"}
     seed = {"run": "en-de.C_N2", "perplexity": 4.5, "bleu": 24.6}
     sentences = {"difference": -6.8, "p_value": 0.125}
     comparison = {
-        "task": "en-de", "base": "brief", "split": "dev", "signature": "s", "ways": {}, "findings": {},
+        "task": "en-de", "base": "brief", "split": "dev", "signature": "s", "modes": {}, "findings": {},
         "test_set": {"corpora": {}, "pairs": 9, "sha256": {}},
         "models": {
             "brief": {"perplexity": base, "bleu": base, "seeds": {"1": {**seed, "run": "en-de.brief"}}},

@@ -81,6 +81,9 @@ def parser() -> ArgumentParser:
     command.add_argument("--json", type=Path, metavar="FILE", help="also write a JSON file")
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
+    command = add(findings)
+    command.add_argument("folder", type=Path, help=f"like {paths.REPRODUCTIONS}/multi30k")
+
     command = add(join)
     command.add_argument("here", type=Path, help=f"a scale's folder, like {paths.SCALES}/tatoeba")
     command.add_argument("other", type=Path, help="that scale's folder in another clone")
@@ -97,6 +100,8 @@ def parser() -> ArgumentParser:
 
     command = add(rehearse)
     command.add_argument("scale", nargs="?", help="a file of conf/scale (default: the demo)")
+    command.add_argument("--launcher", help="a file of conf/launcher (default: the scale's)")
+    command.add_argument("--gpus", help="for each training (default: the launcher's)")
 
     add(sync)
     return root
@@ -176,6 +181,19 @@ def verify(args: Namespace) -> None:
     _print(verification.to_lines(found), found.status)
 
 
+def findings(args: Namespace) -> None:
+    """Derive every p-value of a reproduction again from its records.
+
+    Reads comparisons/sentences.csv.gz, the histories and the parameters; needs no weights and no
+    text. Prints the paper's statements with their tests. Exit status 1: a value differs from
+    comparisons/table_3.json.
+    """
+    from aiayn.commands.findings import rederive, to_lines
+
+    found = rederive(args.folder)
+    _print(to_lines(found), found.status)
+
+
 def join(args: Namespace) -> None:
     """Add the runs that were trained in another clone.
 
@@ -226,13 +244,14 @@ def export(args: Namespace) -> None:
 def rehearse(args: Namespace) -> None:
     """Check this machine before a long run.
 
-    Runs every stage of a scale with small models on generated text, then reports the memory, disk
-    and time of the real run and what this machine is missing. Downloads nothing, changes nothing.
-    Exit status 1: a stage failed or something is missing.
+    Trains the scale's models for a few steps by its launcher, stops and resumes, and runs every
+    stage, on generated text; then reports the memory, disk and time of the real run and what this
+    machine is missing. Downloads nothing, changes nothing. Exit status 1: something failed or is
+    missing.
     """
     from aiayn.commands.rehearsal.rehearse import rehearse as rehearse_scale
 
-    sys.exit(0 if rehearse_scale(Path(), args.scale) else 1)
+    sys.exit(0 if rehearse_scale(Path(), args.scale, args.launcher, args.gpus) else 1)
 
 
 def sync(args: Namespace) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Self, TypeVar
+from itertools import pairwise
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -11,6 +12,7 @@ from aiayn.config.corpora import Catalogue
 from aiayn.config.machine import Launcher, Machine
 from aiayn.config.model import Model
 from aiayn.config.names import Name, check_reference
+from aiayn.config.preregistration import Preregistration
 from aiayn.config.profiling import Profiling
 from aiayn.config.task import Task
 from aiayn.config.training import Training
@@ -31,13 +33,28 @@ class Run(StrictModel):
 class Variations(StrictModel):
     """Table 3: which `task` its rows learn, and which model they are variations of: the `base`.
 
-    `looks` is how often the p-values are looked at in all while seeds are added, the last time
-    included; null is once. They are corrected for it (docs/decisions/significance.md).
+    `interim_looks` are the numbers of seeds at which p-values are read while seeds are added, the
+    last one being final; without any, they are read once. `preregistration` declares the tests;
+    null: they are exploratory (docs/decisions/significance.md).
     """
 
     task: str
     base: str
-    looks: PositiveInt | None = None
+    interim_looks: Items[PositiveInt] = ()
+    preregistration: Preregistration | None = None
+
+    @property
+    def measures(self) -> Mapping[str, Literal["bleu", "perplexity"]] | None:
+        """By which measure each declared statement is tested; None where none were declared."""
+        if self.preregistration is None:
+            return None
+        return {key: one.measure for key, one in self.preregistration.statements.items()}
+
+    @model_validator(mode="after")
+    def _check_looks(self) -> Self:
+        if any(b <= a for a, b in pairwise(self.interim_looks)):
+            raise invalid("interim_looks", "must increase: numbers of seeds, the last one final.")
+        return self
 
 
 class Illustrations(StrictModel):

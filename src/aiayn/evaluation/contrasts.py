@@ -1,20 +1,24 @@
-"""Families of tests over models: contrasts of perplexity or BLEU, each on the measure's own scale,
-p-values corrected over the family (Holm) and over the times that it was looked at."""
+"""Families of tests over models: contrasts of perplexity or BLEU, paired by seed, each on the
+measure's own scale, with p-values corrected for the interim looks and over the family (Holm)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from aiayn.evaluation.significance import LEVEL, Difference, contrast, holm
+from aiayn.config import Variations
+from aiayn.evaluation import interim_looks
+from aiayn.evaluation.significance import LEVEL, Difference, holm, paired
 from aiayn.paper import claims
 from aiayn.results.comparison import Direction, Effect, Outcome
 
 DECIMALS = 4
-P_DECIMALS = 6
+P_DECIMALS = 12
 
-Samples = Mapping[str, Sequence[float]]
+Samples = Mapping[str, Mapping[int, float]]
+"""A measure by model and seed."""
 
 
 def _exp(logarithm: float) -> float:
@@ -22,94 +26,178 @@ def _exp(logarithm: float) -> float:
 
 
 class Scale(NamedTuple):
-    """On which scale a measure is judged, what the paper says of a row there, and how near to the
-    base's is "equal"."""
+    """On which scale a measure is tested, and what the paper says of a row there."""
 
     forward: Callable[[float], float]
     back: Callable[[float], float]
     claim: Callable[[str], Direction | None]
-    margin: float
 
 
 SCALES = {
-    "bleu": Scale(float, float, claims.bleu_claim, claims.MARGIN_BLEU),
-    "perplexity": Scale(math.log, _exp, claims.perplexity_claim, claims.MARGIN_LOG_PERPLEXITY),
+    "bleu": Scale(float, float, claims.bleu_claim),
+    "perplexity": Scale(math.log, _exp, claims.perplexity_claim),
 }
 
 
-class Question(NamedTuple):
-    """A question put to a difference. `outcome` is what it says if it is significant."""
+class Design(NamedTuple):
+    """How a comparison's tests are read.
 
-    name: str
+    Attributes:
+        looks: numbers of seeds at which p-values are read, increasing; () is all seeds, once.
+        margins: within which a measure is equal, on its scale.
+    """
+
+    looks: tuple[int, ...] = ()
+    margins: Mapping[str, float] = claims.MARGINS
+
+    @classmethod
+    def of(cls, variations: Variations, statement: str = "") -> Design:
+        """That of a scale; `statement` is the key of one that may have looks of its own."""
+        declared = variations.preregistration
+        if declared is None:
+            return cls(variations.interim_looks)
+        own = declared.statements.get(statement)
+        looks = own.interim_looks if own and own.interim_looks else variations.interim_looks
+        margins = {"bleu": declared.margin_bleu, "perplexity": declared.margin_log_perplexity}
+        return cls(looks, margins)
+
+
+@dataclass(frozen=True)
+class ContrastTest:
+    """A test of a difference: of one from 0 or, with a `margin`, of equality within it.
+
+    Attributes:
+        difference: on the measure's scale.
+        count: of the values that it is the mean of.
+        seeds: after how many it is read, one of `looks` if there are any.
+        unpaired: seeds that one of the compared models lacks.
+    """
+
     measure: str
     difference: Difference
-    outcome: Outcome
-    p_value: float
+    count: int
+    seeds: int
+    looks: tuple[int, ...] = ()
+    margin: float | None = None
+    unpaired: tuple[int, ...] = ()
 
-    def effect(self, corrected: float) -> Effect:
-        """On the measure's own scale; rounded as the file has it, so that what is written is what
-        was held."""
-        back = SCALES[self.measure].back
-        value, low, high = (
-            round(back(bound), DECIMALS)
-            for bound in (self.difference.value, *self.difference.interval())
-        )
-        return Effect(
-            value=value,
-            low=low,
-            high=high,
-            p_value=round(self.p_value, P_DECIMALS),
-            corrected=round(corrected, P_DECIMALS),
-        )
+    @property
+    def p_value(self) -> float:
+        """By itself. Of a claim of equality and its opposite one alone can be true, so that both
+        tests, one-sided, together have the level of one."""
+        if self.margin is None:
+            return self.difference.p_different()
+        return min(self.difference.p_within(self.margin), self.difference.p_beyond(self.margin))
+
+    @property
+    def overall(self) -> float:
+        """The p-value corrected for the looks."""
+        if self.margin is None:
+            return interim_looks.overall(self.p_value, self.looks, self.seeds)
+        return interim_looks.overall(min(1.0, 2 * self.p_value), self.looks, self.seeds) / 2
+
+    @property
+    def finding(self) -> Outcome:
+        """What is found if the test is significant."""
+        value = self.difference.value
+        if self.margin is not None and abs(value) <= self.margin:
+            return "equal"
+        return "higher" if value > 0 else "lower"
+
+    def interval(self, tests: int, *, is_significant: bool) -> tuple[float, float]:
+        """Simultaneous with those of the other tests of the family (Bonferroni), and in agreement
+        with Holm: where only its later steps decide, an end is moved to where no effect, or the
+        margin, is. Two one-sided tests go with the interval of twice the level."""
+        sides = 1 if self.margin is None else 2
+        level = interim_looks.nominal(sides * LEVEL / tests, self.looks, self.seeds)
+        low, high = self.difference.interval(level)
+        if not is_significant:
+            return low, high
+        margin = self.margin or 0.0
+        if self.finding == "equal":
+            return max(low, -margin), min(high, margin)
+        return (max(low, margin), high) if self.finding == "higher" else (low, min(high, -margin))
+
+
+class Untested(NamedTuple):
+    """A contrast of which nothing can be said, and why."""
+
+    why: str
+
+
+class Decision(NamedTuple):
+    """What a family of tests says of one of them; without an effect, `why` none was tested."""
+
+    effect: Effect | None
+    outcome: Outcome
+    why: str | None = None
 
 
 def between_models(
-    name: str,
     measure: str,
     weights: Mapping[str, float],
     models: Samples,
-    base: str,
+    design: Design,
     *,
     equality: bool,
-) -> Iterator[Question]:
-    """The tests of a contrast of models; see `significance.contrast`. None where it says nothing.
+) -> ContrastTest | Untested:
+    """The test of the sum of weight x measure over models, seed by seed.
 
-    A claim of equality brings two: that the difference is within the margin, and that it is beyond
-    it. Any other brings one, two-sided: that there is a difference.
+    Args:
+        weights: by model; they add up to 0, as -1 and 1 do for a difference of two.
+        equality: whether equality is claimed, or a difference.
     """
-    scale = SCALES[measure]
-    samples = {
-        model: [scale.forward(value) for value in models[model]] for model in {*weights, base}
-    }
-    found = contrast(weights, samples, base)
-    if found is None:
-        return
-    if equality:
-        yield Question(name, measure, found, "equal", found.p_within(scale.margin))
-        yield Question(name, measure, found, _away(found), found.p_beyond(scale.margin))
-    else:
-        yield different(name, measure, found)
+    forward = SCALES[measure].forward
+    seeds = list(dict.fromkeys(seed for model in weights for seed in models[model]))
+    paired_seeds = [seed for seed in seeds if all(seed in models[model] for model in weights)]
+    count = interim_looks.reached(design.looks, len(paired_seeds))
+    if count is None:
+        return Untested(f"{len(paired_seeds)} seeds, first look at {design.looks[0]}")
+    differences = [
+        sum(weight * forward(models[model][seed]) for model, weight in weights.items())
+        for seed in paired_seeds[:count]
+    ]
+    if len(differences) < 2:
+        return Untested("one seed" if differences else "no seed in common")
+    if (difference := paired(differences)) is None:
+        return Untested("the same difference with every seed")
+    unpaired = tuple(seed for seed in seeds if seed not in paired_seeds)
+    margin = design.margins[measure] if equality else None
+    return ContrastTest(measure, difference, count, count, design.looks, margin, unpaired)
 
 
-def different(name: str, measure: str, found: Difference) -> Question:
-    """Two-sided: that there is a difference."""
-    return Question(name, measure, found, _away(found), found.p_different())
+def decide(
+    tests: Mapping[tuple[str, str], ContrastTest | Untested],
+) -> dict[tuple[str, str], Decision]:
+    """What a family of tests says of each, corrected for their number; keys are kept."""
+    run = {key: test for key, test in tests.items() if isinstance(test, ContrastTest)}
+    corrected = dict(zip(run, holm([test.overall for test in run.values()]), strict=True))
+    decisions: dict[tuple[str, str], Decision] = {}
+    for key, test in tests.items():
+        if isinstance(test, Untested):
+            decisions[key] = Decision(None, "undecided", test.why)
+            continue
+        is_significant = corrected[key] < LEVEL
+        effect = _effect(
+            test, test.interval(len(run), is_significant=is_significant), corrected[key]
+        )
+        decisions[key] = Decision(effect, test.finding if is_significant else "undecided")
+    return decisions
 
 
-def _away(found: Difference) -> Outcome:
-    return "higher" if found.value > 0 else "lower"
-
-
-def decided(
-    tests: Sequence[Question], looks: int | None
-) -> dict[tuple[str, str], tuple[Effect, Outcome]]:
-    """Of a family of tests, corrected for their number and for that of the looks at them
-    (Bonferroni; None is one): by measure and name the nearer to being said, and what it says."""
-    corrected = [min(1.0, p * (looks or 1)) for p in holm([test.p_value for test in tests])]
-    nearest: dict[tuple[str, str], tuple[Effect, Outcome]] = {}
-    for test, p_corrected in zip(tests, corrected, strict=True):
-        place = (test.measure, test.name)
-        if place not in nearest or test.p_value < nearest[place][0].p_value:
-            outcome: Outcome = test.outcome if p_corrected < LEVEL else "undecided"
-            nearest[place] = test.effect(p_corrected), outcome
-    return nearest
+def _effect(test: ContrastTest, interval: Sequence[float], corrected: float) -> Effect:
+    """On the measure's own scale, rounded as the file has it."""
+    back = SCALES[test.measure].back
+    value, low, high = (
+        round(back(bound), DECIMALS) + 0.0  # -0.0 reads as a sign
+        for bound in (test.difference.value, *interval)
+    )
+    return Effect(
+        value=value,
+        low=low,
+        high=high,
+        p_value=round(test.p_value, P_DECIMALS),
+        corrected=round(corrected, P_DECIMALS),
+        count=test.count,
+        unpaired=test.unpaired,
+    )

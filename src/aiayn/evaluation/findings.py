@@ -1,131 +1,105 @@
-"""The paper's statements, a separate family of tests, over our models and their decoding modes."""
+"""The paper's statements, a family of tests of their own, over our models and decoding modes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from statistics import mean
 
-from aiayn.config import Run
+from aiayn.config import Run, Variations
+from aiayn.evaluation import interim_looks
 from aiayn.evaluation.contrasts import (
     DECIMALS,
-    Question,
+    ContrastTest,
+    Design,
     Samples,
+    Untested,
     between_models,
-    decided,
-    different,
+    decide,
 )
-from aiayn.evaluation.references import read_hypotheses, read_references
 from aiayn.evaluation.significance import paired
-from aiayn.evaluation.translation_metrics import text_bleu
-from aiayn.paper.findings import STATEMENTS, Statement
-from aiayn.results import paths
+from aiayn.paper.findings import Statement, statements
 from aiayn.results.comparison import DecodingModes, Finding, Verdict
 from aiayn.results.seeds import by_seed
 
-
-def bleu_by_mode(runs: Mapping[str, Run], root: Path = Path()) -> dict[str, DecodingModes]:
-    """BLEU of dev by decoding mode, of every run that has left the hypotheses of all modes.
-
-    Raises:
-        DataError, ScoreError: references or hypotheses are missing or damaged.
-    """
-    found: dict[str, DecodingModes] = {}
-    for name, run in runs.items():
-        folder = root / paths.outputs(name)
-        files = {mode: paths.dev_hypotheses(folder, mode) for mode in paths.DECODING_MODES}
-        if not all(path.exists() for path in files.values()):
-            continue
-        references = read_references(root / paths.text(run.task), paths.DEV)
-        metric = text_bleu(references.form)
-        bleu = {}
-        for mode, path in files.items():
-            hypotheses = read_hypotheses(path, references)
-            score = metric.corpus_score(hypotheses, [references.sentences]).score
-            bleu[mode] = round(score, DECIMALS)
-        found[name] = DecodingModes(**bleu)
-    return found
+Modes = Sequence[Mapping[int, DecodingModes]]
+"""Of each model of a task, by seed."""
 
 
-def over_seeds(
-    runs: Mapping[str, Run], modes: Mapping[str, DecodingModes]
-) -> list[list[DecodingModes]]:
-    """Of each model of a task, that of its runs by seed."""
+def over_seeds(runs: Mapping[str, Run], modes: Mapping[str, DecodingModes]) -> Modes:
+    """Runs' BLEU by decoding mode, grouped by task and model."""
     groups = by_seed({name: runs[name] for name in modes}).values()
-    return [[modes[name] for name in names.values()] for names in groups]
+    return [{seed: modes[name] for seed, name in names.items()} for names in groups]
 
 
 def judge_findings(
-    samples: Mapping[str, Samples],
-    base: str,
-    modes: Sequence[Sequence[DecodingModes]],
-    looks: int | None = None,
+    variations: Variations, samples: Mapping[str, Samples], modes: Modes
 ) -> dict[str, Finding]:
     """Every statement: whether it holds here.
 
     Args:
-        samples: "bleu" and "perplexity" over the seeds, by model.
-        base: which of the models corresponds to the paper's base.
+        samples: "bleu" and "perplexity".
         modes: as of `over_seeds`; each run is compared with itself.
-        looks: as of config.Variations.
     """
-    tests = [
-        test
-        for key, statement in STATEMENTS.items()
-        for test in _tests(key, statement, samples, base, modes)
-    ]
-    found = decided(tests, looks)
+    claims = statements(variations.measures)
+    run: dict[tuple[str, str], ContrastTest | Untested] = {
+        (statement.measure, key): _test(statement, Design.of(variations, key), variations.base,
+                                        samples, modes)
+        for key, statement in claims.items()
+        if _is_run(statement, samples, variations.base, modes)
+    }  # fmt: skip
+    decisions = decide(run)
     findings: dict[str, Finding] = {}
-    for key, statement in STATEMENTS.items():
-        effect, outcome = found.get((statement.measure, key), (None, "undecided"))
-        verdict: Verdict = "not run at this scale"
-        if _is_run(statement, samples, base, modes):
-            verdict = "undecided"
-            if outcome != "undecided":
-                verdict = "holds" if outcome == statement.claim else "does not hold"
-        findings[key] = Finding(verdict=verdict, effect=effect)
+    for key, statement in claims.items():
+        if (statement.measure, key) not in decisions:
+            findings[key] = Finding(verdict="not run at this scale")
+            continue
+        effect, outcome, why = decisions[statement.measure, key]
+        verdict: Verdict = "undecided"
+        if outcome != "undecided":
+            holds = outcome == statement.claim
+            verdict = "holds at this scale" if holds else "does not hold at this scale"
+        findings[key] = Finding(verdict=verdict, effect=effect, why_not_tested=why)
     return findings
 
 
-def _tests(
-    key: str,
-    statement: Statement,
-    samples: Mapping[str, Samples],
-    base: str,
-    modes: Sequence[Sequence[DecodingModes]],
-) -> Iterator[Question]:
-    if not _is_run(statement, samples, base, modes):
-        return
-    if statement.over == "models":
-        yield from between_models(
-            key, statement.measure, _ours(statement, base), samples[statement.measure], base,
-            equality=statement.claim == "equal",
-        )  # fmt: skip
-    elif found := paired(_gains(statement.rows, modes)):
-        yield different(key, statement.measure, found)
+def _test(
+    statement: Statement, design: Design, base: str, samples: Mapping[str, Samples], modes: Modes
+) -> ContrastTest | Untested:
+    if statement.over == "modes":
+        return _between_modes(statement, design, modes)
+    return between_models(
+        statement.measure, _ours(statement, base), samples[statement.measure], design,
+        equality=statement.claim == "equal",
+    )  # fmt: skip
 
 
-def _gains(weights: Mapping[str, float], modes: Sequence[Sequence[DecodingModes]]) -> list[float]:
-    """What each model of a task gains, the mean of its seeds: more seeds of one say nothing of the
-    others. Where there is one alone, what each of its seeds does.
-    """
+def _between_modes(statement: Statement, design: Design, modes: Modes) -> ContrastTest | Untested:
+    """Over the models of all tasks, each by the mean gain of its seeds: more seeds of one say
+    nothing about the others. Where there is one alone, over its seeds."""
     gains = [
-        [sum(weight * getattr(bleu, mode) for mode, weight in weights.items()) for bleu in seeds]
-        for seeds in modes
+        [
+            sum(weight * getattr(bleu, mode) for mode, weight in statement.rows.items())
+            for bleu in by_seed.values()
+        ]
+        for by_seed in modes
     ]
     compared = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
-    return [round(gain, DECIMALS) for gain in compared]  # or equal ones would differ by rounding
+    seeds = interim_looks.reached(design.looks, max(map(len, gains)))
+    if seeds is None:
+        return Untested(f"first look at {design.looks[0]} seeds")
+    if len(compared) < 2:
+        return Untested("one run")
+    # rounded, or equal gains would differ by float64's rounding
+    difference = paired([round(gain, DECIMALS) for gain in compared])
+    if difference is None:
+        return Untested("the same in all runs")
+    return ContrastTest("bleu", difference, len(compared), seeds, design.looks)
 
 
-def _is_run(
-    statement: Statement,
-    samples: Mapping[str, Samples],
-    base: str,
-    modes: Sequence[Sequence[DecodingModes]],
-) -> bool:
+def _is_run(statement: Statement, samples: Mapping[str, Samples], base: str, modes: Modes) -> bool:
     if statement.over == "modes":
         return bool(modes)
-    return _ours(statement, base).keys() <= samples["bleu"].keys()
+    return _ours(statement, base).keys() <= samples[statement.measure].keys()
 
 
 def _ours(statement: Statement, base: str) -> dict[str, float]:

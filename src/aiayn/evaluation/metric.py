@@ -1,4 +1,4 @@
-"""What a metric is: how it is computed from a run's outputs, what it is called, how it reads."""
+"""What a metric is: its name, its label, and how it is computed from a run's outputs."""
 
 from __future__ import annotations
 

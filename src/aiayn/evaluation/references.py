@@ -14,7 +14,7 @@ from aiayn.results.text import parse_lines, read_content, read_lines, read_manif
 
 @dataclass(frozen=True, kw_only=True)
 class References:
-    """What a split's hypotheses are held against; `test_set` says which sentences these are, `form`
+    """What a split's hypotheses are compared with; `test_set` identifies the sentences, `form` says
     how their text is written."""
 
     path: Path

@@ -1,87 +1,156 @@
-"""Whether BLEU differs by more than another choice of sentences would make it: sacreBLEU's paired
-bootstrap test. It is information on the sentences; what it cannot know is the noise of the seed.
+"""BLEU's counts sentence by sentence, from which a corpus score and its bootstrap follow.
+
+sacreBLEU splits the words and counts; corpus BLEU is a function of the sums over sentences. The
+paired bootstrap says whether BLEU differs by more than another choice of sentences would make it:
+information about the sentences, without the noise of the seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
-from sacrebleu.significance import PairedTest, Result
+import numpy as np
+import numpy.typing as npt
+from sacrebleu import BLEU
 
-from aiayn.config import Run
-from aiayn.evaluation.translation_metrics import RESAMPLES, seeded, text_bleu
+from aiayn.config import Run, Variations
+from aiayn.errors import ScoreError
+from aiayn.evaluation.references import read_hypotheses, read_references
+from aiayn.evaluation.translation_metrics import RESAMPLES, SEED, text_bleu
+from aiayn.results import paths
 from aiayn.results.comparison import Sentences
 from aiayn.results.scores import DECIMALS
-from aiayn.results.text import RAW
+from aiayn.results.sentence_counts import ORDERS, Counts, Output
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A run's BLEU, and how it stands beside the base's on the same sentences: not the base's."""
+def count_sentences(
+    variations: Variations, runs: Mapping[str, Run], root: Path = Path()
+) -> dict[Output, Counts]:
+    """BLEU's counts of every output that the comparison needs: those that the rows are compared by,
+    and dev in all decoding modes of the runs that have left them. A run without outputs, such as
+    one whose seed follows after an interim look, has none.
 
-    bleu: float
-    sentences: Sentences | None = None
-
-
-def paired_by_seed(
-    runs: Mapping[str, Run],
-    bases: Mapping[int, str],
-    hypotheses: Mapping[str, Sequence[str]],
-    references: Sequence[str],
-    form: str = RAW,
-) -> tuple[str, dict[str, Scored]]:
-    """`paired`, of every run against that of `bases` with its seed, or else against the first."""
-    first = next(iter(bases.values()))
-    signature = ""
-    found: dict[str, Scored] = {}
-    for base in bases.values():
-        others = [
-            name
-            for name, run in runs.items()
-            if name not in bases.values() and bases.get(run.seed, first) == base
-        ]
-        signature, scores = paired(base, others, hypotheses, references, form)
-        found |= scores
-    return signature, found
+    Raises:
+        DataError, ScoreError: references or hypotheses are missing or damaged.
+    """
+    found: dict[Output, Counts] = {}
+    for name, run in runs.items():
+        outputs = root / paths.outputs(name)
+        wanted = [Output(name, paths.DEV, mode) for mode in paths.DECODING_MODES]
+        if not all(_hypotheses(outputs, output).exists() for output in wanted):
+            wanted = []
+        if run.task == variations.task and outputs.exists():
+            wanted += [one for one in compared_outputs(variations, name) if one not in wanted]
+        for output in wanted:
+            references = read_references(root / paths.text(run.task), output.split)
+            hypotheses = read_hypotheses(_hypotheses(outputs, output), references)
+            found[output] = count(hypotheses, references.sentences, references.form)
+    return found
 
 
-def paired(
-    base: str,
-    others: Sequence[str],
-    hypotheses: Mapping[str, Sequence[str]],
-    references: Sequence[str],
-    form: str = RAW,
-) -> tuple[str, dict[str, Scored]]:
-    """sacreBLEU's paired bootstrap test of each of `others` against `base`.
+def compared_outputs(variations: Variations, run: str) -> list[Output]:
+    """The outputs of a run that table 3 is about: dev by the last checkpoint, as in section 6.2, or
+    what was declared."""
+    declared = variations.preregistration
+    if declared is None:
+        return [Output(run, paths.DEV, paths.LAST)]
+    return [Output(run, split, declared.weights) for split in declared.splits]
+
+
+def _hypotheses(folder: Path, output: Output) -> Path:
+    if output.split == paths.DEV:
+        return paths.dev_hypotheses(folder, output.mode)
+    return paths.hypotheses(folder, output.split)  # by averaged weights
+
+
+def joined(variations: Variations, run: str, counts: Mapping[Output, Counts]) -> Counts:
+    """Of all sentences that table 3 is about, as one set."""
+    wanted = compared_outputs(variations, run)
+    for output in wanted:
+        if output not in counts:
+            raise ScoreError(
+                f"{paths.SENTENCE_COUNTS}: {output.split} of {run} is missing. "
+                "Make it again: dvc repro -f compare."
+            )
+    return np.concatenate([counts[output] for output in wanted])
+
+
+def count(hypotheses: Sequence[str], references: Sequence[str], form: str) -> Counts:
+    """BLEU's counts of each sentence.
 
     Args:
         form: of the text, which decides what BLEU counts: see `text_bleu`.
-    Returns:
-        The signature, and what was found of each system.
     """
-    if not others:
-        metric = text_bleu(form)
-        score = metric.corpus_score(list(hypotheses[base]), [list(references)]).score
-        return str(metric.get_signature()), {base: Scored(round(score, DECIMALS))}
-    systems: list[tuple[str, Sequence[str]]] = [
-        (name, list(hypotheses[name])) for name in (base, *others)
-    ]
-    with seeded():
-        signatures, results = PairedTest(
-            systems,
-            {"BLEU": text_bleu(form)},
-            [list(references)],
-            test_type="bs",
-            n_samples=RESAMPLES,
-        )()
-    first, *rest = [result for result in results["BLEU"] if isinstance(result, Result)]
-    found = {base: Scored(round(first.score, DECIMALS))}
-    for name, result in zip(others, rest, strict=True):
-        difference = round(result.score - first.score, DECIMALS)
-        # without a spread over the samples sacreBLEU gives the least p there is, not the largest
-        has_spread = difference and len(references) > 1
-        p_value = round(result.p_value, 4) if has_spread and result.p_value else 1.0
-        sentences = Sentences(difference=difference, p_value=p_value)
-        found[name] = Scored(round(result.score, DECIMALS), sentences)
-    return str(signatures["BLEU"]), found
+    metric = text_bleu(form)
+    rows = []
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        score = metric.corpus_score([hypothesis], [[reference]])
+        rows.append((score.sys_len, score.ref_len, *score.counts))
+    return np.array(rows, dtype=np.int64)
+
+
+def signature(form: str) -> str:
+    """sacreBLEU's, of the scores."""
+    metric = text_bleu(form)
+    metric.corpus_score(["a"], [["a"]])  # the number of references is known from a score only
+    return str(metric.get_signature())
+
+
+def corpus_bleu(counts: Counts, form: str) -> float:
+    """BLEU of all sentences together."""
+    return _bleu(_sums(counts).sum(axis=0), text_bleu(form))
+
+
+class Resampled(NamedTuple):
+    """A system's BLEU over all sentences, and over each of RESAMPLES choices of as many."""
+
+    bleu: float
+    resamples: npt.NDArray[np.float64]
+    sentences: int
+
+
+def resample(counts: Counts, form: str) -> Resampled:
+    """A system's BLEU by the bootstrap, with the same choices for all of as many sentences."""
+    metric, sums, sentences = text_bleu(form), _sums(counts), len(counts)
+    draws = np.random.default_rng(SEED).choice(sentences, size=(RESAMPLES, sentences))
+    weights = np.stack([np.bincount(draw, minlength=sentences) for draw in draws])
+    resamples = np.array([_bleu(row, metric) for row in weights @ sums])
+    return Resampled(_bleu(sums.sum(axis=0), metric), resamples, sentences)
+
+
+def paired_bootstrap(base: Resampled, other: Resampled) -> Sentences:
+    """The difference in BLEU of two systems on the same sentences.
+
+    Source: Koehn 2004, as sacreBLEU's --paired-bs has it, with its random numbers; but the p-value
+    is 1 where there is no difference or one sentence alone, where sacreBLEU gives the least p.
+    """
+    difference = other.bleu - base.bleu
+    if base.sentences < 2 or not round(difference, DECIMALS):
+        return Sentences(difference=round(difference, DECIMALS), p_value=1.0)
+    distances = np.abs(other.resamples - base.resamples)
+    extreme = np.count_nonzero(distances - distances.mean() > abs(difference))
+    p_value = (int(extreme) + 1) / (RESAMPLES + 1)
+    return Sentences(difference=round(difference, DECIMALS), p_value=round(p_value, 4))
+
+
+def _sums(counts: Counts) -> npt.NDArray[np.int64]:
+    """With the n-grams of each order, which a sentence of fewer words has none of."""
+    words = counts[:, :1]
+    return np.hstack([counts, np.clip(words - np.arange(ORDERS), 0, None)])
+
+
+def _bleu(sums: npt.NDArray[np.int64], metric: BLEU) -> float:
+    words, reference_words, *ngrams = (int(number) for number in sums)
+    return float(
+        BLEU.compute_bleu(
+            correct=ngrams[:ORDERS],
+            total=ngrams[ORDERS:],
+            sys_len=words,
+            ref_len=reference_words,
+            smooth_method=metric.smooth_method,
+            smooth_value=metric.smooth_value,
+            effective_order=metric.effective_order,
+        ).score
+    )

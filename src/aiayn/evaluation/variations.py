@@ -1,136 +1,206 @@
 """Table 3's rows beside the model that they vary: perplexity and BLEU over seeds, and whether they
 differ from the base's by more than the choice of the seed explains.
 
-A row is judged by `significance.contrast`: one of a single seed by the spread of the base's seeds,
-one of several by Welch's t. The paper's "nearly identical" is a claim of equality and is tested as
-one. Perplexity is judged by its logarithm, the loss. p-values are corrected over all tests of the
-table (Holm), and over the interim looks at them.
+Models are compared seed by seed (`contrasts`). The paper's "nearly identical" is a claim of
+equality and is tested as one. Perplexity is tested by its logarithm, the loss. All tests of the
+table are a family, and the paper's statements (`findings`) are another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 
 from aiayn.config import Run, Variations
 from aiayn.errors import ScoreError
-from aiayn.evaluation.contrasts import DECIMALS, SCALES, Question, Samples, between_models, decided
-from aiayn.evaluation.findings import bleu_by_mode, judge_findings, over_seeds
-from aiayn.evaluation.references import read_hypotheses, read_references
-from aiayn.evaluation.sentences import paired_by_seed
+from aiayn.evaluation.contrasts import (
+    DECIMALS,
+    SCALES,
+    Decision,
+    Design,
+    Samples,
+    between_models,
+    decide,
+)
+from aiayn.evaluation.findings import judge_findings, over_seeds
+from aiayn.evaluation.sentences import (
+    Resampled,
+    compared_outputs,
+    corpus_bleu,
+    joined,
+    paired_bootstrap,
+    resample,
+    signature,
+)
 from aiayn.paper.table_3 import ROWS
 from aiayn.results import history, paths
-from aiayn.results.comparison import (
-    Comparison,
-    Direction,
-    Effect,
-    Measure,
-    Outcome,
-    Seed,
-    Variation,
-)
+from aiayn.results.comparison import Comparison, DecodingModes, Direction, Measure, Seed, Variation
+from aiayn.results.scores import TestSet
 from aiayn.results.seeds import by_seed, spread
-
-SPLIT = "dev"  # section 6.2
+from aiayn.results.sentence_counts import Counts, Output
+from aiayn.results.text import Manifest, read_manifest
 
 
 def compare_variations(
-    variations: Variations, runs: Mapping[str, Run], root: Path = Path()
+    variations: Variations,
+    runs: Mapping[str, Run],
+    counts: Mapping[Output, Counts],
+    root: Path = Path(),
 ) -> Comparison:
-    """Every model that learned `variations.task`, over its seeds.
-
-    For the test over sentences, each run is paired with the base's run of the same seed, or with
-    its first run.
+    """Every model that learned `variations.task`, over its seeds, from counts and histories.
 
     Raises:
-        ScoreError: the base has no run, or hypotheses are missing or damaged.
+        ScoreError: the base has no run with counts, or counts of a run are missing.
         DataError: a history or the manifest is.
     """
-    task, base, looks = variations.task, variations.base, variations.looks
-    modes = bleu_by_mode(runs, root)
-    of_task = {name: run for name, run in runs.items() if run.task == task}
-    models = {model: names for (_, model), names in by_seed(of_task).items()}
+    task, base = variations.task, variations.base
+    models = _runs_by_seed(variations, runs, {output.run for output in counts})
     if base not in models:
         raise ScoreError(
-            f"params.yaml: variations.base is {base}, but no run learns {task} with it. "
+            f"params.yaml: variations.base is {base}, but no run learns {task} with it that "
+            "has been decoded. "
             f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
         )
-    references = read_references(root / paths.text(task), SPLIT)
-    hypotheses = {
-        name: read_hypotheses(paths.hypotheses(root / paths.outputs(name), SPLIT), references)
-        for name in of_task
+    manifests = {
+        name: read_manifest(root / paths.manifest(paths.text(name)))
+        for name in dict.fromkeys((task, *(runs[output.run].task for output in counts)))
     }
-    signature, scored = paired_by_seed(
-        of_task, models[base], hypotheses, references.sentences, references.form
-    )
+    form = manifests[task].form
+    splits = [output.split for output in compared_outputs(variations, "")]
+    compared = {
+        name: resample(joined(variations, name, counts), form)
+        for names in models.values()
+        for name in names.values()
+    }
     seeds = {
         model: {
-            str(seed): Seed(
-                run=name,
-                perplexity=_last_perplexity(root / paths.history(name)),
-                bleu=scored[name].bleu,
-                sentences=scored[name].sentences,
-            )
+            seed: _seed(name, compared, _partner(models[base], seed), root, is_base=model == base)
             for seed, name in names.items()
         }
         for model, names in models.items()
     }
-    samples = {
+    samples: dict[str, Samples] = {
         measure: {
-            model: [getattr(seed, measure) for seed in of_model.values()]
-            for model, of_model in seeds.items()
+            model: {seed: getattr(entry, measure) for seed, entry in entries.items()}
+            for model, entries in seeds.items()
         }
         for measure in ("bleu", "perplexity")
     }
-    measures = judge(samples, base, looks)
+    measures = judge(samples, base, Design.of(variations))
+    modes = _bleu_by_mode(runs, counts, manifests)
+    declared = variations.preregistration
     return Comparison(
         task=task,
         base=base,
-        split=SPLIT,
-        test_set=references.test_set,
-        signature=signature,
+        preregistration=declared.commit if declared else None,
+        split="+".join(splits),
+        test_set=_test_set(manifests[task], splits),
+        signature=signature(form),
         models={
             model: Variation(
                 perplexity=measures["perplexity"][model],
                 bleu=measures["bleu"][model],
-                seeds=seeds[model],
+                seeds={str(seed): entry for seed, entry in entries.items()},
             )
-            for model in models
+            for model, entries in seeds.items()
         },
         modes=modes,
-        findings=judge_findings(samples, base, over_seeds(runs, modes), looks),
+        findings=judge_findings(variations, samples, over_seeds(runs, modes)),
     )
 
 
-def _last_perplexity(path: Path) -> float:
-    return round(history.last_perplexity(history.read(path), path), DECIMALS)
+def _runs_by_seed(
+    variations: Variations, runs: Mapping[str, Run], counted: Set[str]
+) -> dict[str, dict[int, str]]:
+    """Of the task's models those with a run that counts; of a declared comparison, the declared
+    seeds in their order."""
+    of_task = {
+        name: run for name, run in runs.items() if run.task == variations.task and name in counted
+    }
+    models = {model: names for (_, model), names in by_seed(of_task).items()}
+    if declared := variations.preregistration:
+        models = {
+            model: {seed: names[seed] for seed in declared.seeds if seed in names}
+            for model, names in models.items()
+        }
+    return {model: names for model, names in models.items() if names}
+
+
+def _partner(bases: Mapping[int, str], seed: int) -> str:
+    """The base's run of the same seed, or its first: for the test over sentences."""
+    return bases.get(seed, next(iter(bases.values())))
+
+
+def _seed(
+    run: str, compared: Mapping[str, Resampled], partner: str, root: Path, *, is_base: bool
+) -> Seed:
+    path = root / paths.history(run)
+    perplexity = history.last_perplexity(history.read(path), path)
+    return Seed(
+        run=run,
+        perplexity=round(perplexity, DECIMALS),
+        bleu=round(compared[run].bleu, DECIMALS),
+        sentences=None if is_base else paired_bootstrap(compared[partner], compared[run]),
+    )
+
+
+def _bleu_by_mode(
+    runs: Mapping[str, Run], counts: Mapping[Output, Counts], manifests: Mapping[str, Manifest]
+) -> dict[str, DecodingModes]:
+    """BLEU of dev by decoding mode, of every run with counts of all modes."""
+    found: dict[str, DecodingModes] = {}
+    for name, run in runs.items():
+        outputs = {mode: Output(name, paths.DEV, mode) for mode in paths.DECODING_MODES}
+        if counts.keys() >= {*outputs.values()}:
+            form = manifests[run.task].form
+            bleu = {mode: corpus_bleu(counts[output], form) for mode, output in outputs.items()}
+            found[name] = DecodingModes(**{mode: round(b, DECIMALS) for mode, b in bleu.items()})
+    return found
+
+
+def _test_set(manifest: Manifest, splits: Sequence[str]) -> TestSet:
+    """What identifies the scored sentences."""
+    sets = [TestSet.of(manifest.splits[split]) for split in splits]
+    if len(sets) == 1:
+        return sets[0]
+    named = dict(zip(splits, sets, strict=True))
+    return TestSet(
+        corpora={name: part for one in sets for name, part in one.corpora.items()},
+        pairs=sum(one.pairs for one in sets),
+        sha256={
+            f"{split}.{side}": digest
+            for split, one in named.items()
+            for side, digest in one.sha256.items()
+        },
+    )
 
 
 def judge(
-    samples: Mapping[str, Samples], base: str, looks: int | None = None
+    samples: Mapping[str, Samples], base: str, design: Design
 ) -> dict[str, dict[str, Measure]]:
-    """Every model beside the base, by measure and model.
-
-    All tests of the table are one family; a claim of equality brings two, any other row one.
+    """Every model beside the base, by measure and model; all tests of the table are one family.
 
     Args:
-        samples: "bleu" and "perplexity" over the seeds, by model.
-        looks: as of config.Variations.
+        samples: "bleu" and "perplexity".
     """
-    tests = [
-        test
-        for measure, models in samples.items()
-        for model in models
-        if model != base
-        for test in _tests(model, measure, models, base)
-    ]
-    effects = decided(tests, looks)
+    decisions = decide(
+        {
+            (measure, model): between_models(
+                measure, {model: 1.0, base: -1.0}, models, design,
+                equality=_claim(measure, model) == "equal",
+            )
+            for measure, models in samples.items()
+            for model in models
+            if model != base
+        }
+    )  # fmt: skip
+    of_base = Decision(None, "undecided")
     return {
         measure: {
             model: _measure(
-                values,
+                list(values.values()),
                 None if model == base else _claim(measure, model),
-                *effects.get((measure, model), (None, "undecided")),
+                decisions.get((measure, model), of_base),
             )
             for model, values in models.items()
         }
@@ -143,21 +213,13 @@ def _claim(measure: str, model: str) -> Direction | None:
     return SCALES[measure].claim(model) if model in ROWS and model != "base" else None
 
 
-def _tests(model: str, measure: str, models: Samples, base: str) -> Iterator[Question]:
-    return between_models(
-        model, measure, {model: 1.0, base: -1.0}, models, base,
-        equality=_claim(measure, model) == "equal",
-    )  # fmt: skip
-
-
-def _measure(
-    values: Sequence[float], claim: Direction | None, effect: Effect | None, outcome: Outcome
-) -> Measure:
+def _measure(values: Sequence[float], claim: Direction | None, decision: Decision) -> Measure:
     mean, sd, _ = spread(values)
     return Measure(
         mean=round(mean, DECIMALS),
         sd=None if sd is None else round(sd, DECIMALS),
-        effect=effect,
+        effect=decision.effect,
         claim=claim,
-        outcome=outcome,
+        outcome=decision.outcome,
+        why_not_tested=decision.why,
     )

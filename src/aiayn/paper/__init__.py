@@ -1,6 +1,6 @@
 """What the paper prints and requires: tables 1 to 4 and the recipe, typed once, with the source.
 
-A number of the paper stands here and nowhere else in the code. Nothing here knows our runs.
+No other package has a number of the paper, and this one has none of our runs.
 """
 
 from __future__ import annotations

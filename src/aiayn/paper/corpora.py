@@ -1,5 +1,5 @@
-"""What the paper trained and scored on, told by content: pairs as the literature counts them, and
-the checksums of the files that hold them. A name in somebody's catalogue tells nothing."""
+"""What the paper trained and scored on, identified by content: numbers of pairs as the literature
+has them, and checksums of the files. The name of a corpus identifies nothing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Archive:
 class TrainingText:
     """The training text of a figure.
 
-    `corpora` have pairs before cleaning by name, each to be met within COUNT_TOLERANCE; `archives`
-    hold them, where they are public and a checksum is known; `pairs` are those left by cleaning.
-    `not_public` names what nobody else can have.
+    `corpora` are numbers of pairs before cleaning, by name, to be met within COUNT_TOLERANCE;
+    `archives` contain them, where they are public and a checksum is known; `pairs` remain after
+    cleaning. `not_public` names the corpora that cannot be had.
     """
 
     corpora: Mapping[str, int]
@@ -39,7 +39,7 @@ class TrainingText:
 class EvaluationSet:
     """Which sentences a figure was measured on: corpora by catalogue name, and sentence pairs.
 
-    `archive` is the file that holds them, of a set of the paper's that is public.
+    `archive` is the file that contains them, where the paper's set is public.
     """
 
     corpora: tuple[str, ...]

@@ -1,33 +1,34 @@
 """What the paper says of its variations and of its decoding, as statements that trained models can
 test.
 
-Each names what it compares, rows of table 3 or ways of decoding: the sum of weight x measure over
-them is the effect, and the paper claims it to be higher than 0, lower, or equal to it.
+Each names what it compares, rows of table 3 or decoding modes: the sum of weight x measure over
+them is the effect, which the paper claims to be higher than 0, lower, or equal to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from aiayn.paper.claims import Direction
 
-BLEU: Literal["bleu"] = "bleu"
-PERPLEXITY: Literal["perplexity"] = "perplexity"
+Measure = Literal["bleu", "perplexity"]
+BLEU: Measure = "bleu"
+PERPLEXITY: Measure = "perplexity"
 
 
 @dataclass(frozen=True)
 class Statement:
     """`text` says it in our words, `section` where the paper does; `rows` go by weight.
 
-    `over` tells what these are: models, by row of table 3; or ways of decoding one and the same
+    `over` says what these are: models, by row of table 3; or modes of decoding one and the same
     model (named as in results.paths). Section 6.1 uses these without a figure for what they gain.
     """
 
     text: str
     section: str
-    measure: Literal["bleu", "perplexity"]
+    measure: Measure
     claim: Direction
     rows: Mapping[str, float]
     over: Literal["models", "modes"] = "models"
@@ -93,3 +94,20 @@ STATEMENTS: Mapping[str, Statement] = {
         _less("averaged", "greedy"), "modes",
     ),
 }  # fmt: skip
+
+
+_OPPOSITE: Mapping[Direction, Direction] = {"higher": "lower", "lower": "higher", "equal": "equal"}
+
+
+def statements(measures: Mapping[str, Measure] | None = None) -> Mapping[str, Statement]:
+    """All statements; or those of `measures`, each by its measure: what is said of BLEU is said of
+    perplexity in the opposite direction."""
+    if measures is None:
+        return STATEMENTS
+    chosen = {}
+    for key, measure in measures.items():
+        statement = STATEMENTS[key]
+        if measure != statement.measure:
+            statement = replace(statement, measure=measure, claim=_OPPOSITE[statement.claim])
+        chosen[key] = statement
+    return chosen

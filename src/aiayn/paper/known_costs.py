@@ -1,6 +1,6 @@
 """What a departure from the recipe costs, by table 3 and by what others have reported.
 
-Only what a source says stands here; of everything else the cost is not known.
+A cost without a source is not known.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from aiayn.paper import table_3
 from aiayn.paper.printed import Printed
 
-# by a parameter's dotted name, or what of the text departs
+# by the key of a departure: a dotted parameter, or a property of the text
 REPORTED = {
     "training.batch_tokens": (
         "22 to 25.6 BLEU where one GPU trained on its own smaller batches (tensor2tensor#317, "

@@ -1,5 +1,5 @@
-"""What others published on real data that is small enough for one machine, so that like can stand
-beside like where the paper's own data are out of reach."""
+"""What others published on real data that is small enough for one machine: figures to compare with
+where the paper's own data are out of reach."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from aiayn.paper.printed import Printed
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """A figure in percent: of which system, on which sentences, by which of our `score` names.
+    """A figure in percent: of which system, on which sentences, by which of our metrics (`score`).
 
-    `target` is the task's target language, or tree. `source` says who printed it, and how surely it
-    is known.
+    `target` is the task's target language, or tree. `source` says who printed it, or that it is
+    from secondary sources.
     """
 
     system: str

@@ -1,4 +1,4 @@
-"""A cell of the paper as it stands in print."""
+"""A cell of the paper as printed."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class Printed:
 
 
 def cells(texts: Mapping[str, str]) -> dict[str, Printed]:
-    """Printed cells by column; a column that is left out is empty in the paper."""
+    """Printed cells by column; a missing column is empty in the paper."""
     return {column: Printed(text) for column, text in texts.items()}

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from aiayn.paper.printed import Printed
 
-EXACT = 1e-9  # relative: what a parameter loses on its way through text
+EXACT = 1e-9  # relative: the rounding of a parameter that is written as text
 
 
 @dataclass(frozen=True)
 class Requirement:
     """A parameter as the paper states it, with the place.
 
-    `low` and `high` are there for a number, and equal unless the paper rounds it.
+    A number has `low` and `high`, which are equal unless the paper rounds it.
     """
 
     text: str

@@ -30,8 +30,7 @@ from aiayn.paper.requirement import Requirement
 class Column:
     """A language pair of table 2.
 
-    `protocol` names the score of ours, as scores/RUN.json calls it, that is measured as the paper
-    measured.
+    `protocol` is our metric that measures as the paper did.
     """
 
     heading: str
@@ -46,8 +45,8 @@ class BleuRow:
     """A row of table 2; mappings go by column, and lack the cells that the paper leaves empty.
 
     `by` names the authors of a competitor, and is None in the Transformer's rows. These have
-    `flops_of_both`, one cell over both columns, and `recipes`: what ours must be, by column. The
-    runs of ours that stand beside them are called COLUMN.ROW, like en-de.base.
+    `flops_of_both`, one cell over both columns, and `recipes`: what ours must be, by column. Our
+    runs to compare with them are called COLUMN.ROW, like en-de.base.
     """
 
     name: str
@@ -60,10 +59,10 @@ class BleuRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """How the paper reckons training cost: hours x `gpus` x the rate of its `gpu`.
+    """How the paper computes training cost: hours x `gpus` x the rate of its `gpu`.
 
-    Sustained single-precision rates stand in footnote 5; `hours`, by row, in section 5.2 (84 are
-    3.5 days); `pieces_a_step`, of each side, in section 5.1.
+    Sustained single-precision rates are from footnote 5; `hours`, by row, from section 5.2 (84 are
+    3.5 days); `pieces_a_step`, of each side, from section 5.1.
     """
 
     sustained_teraflops: Mapping[str, Printed]

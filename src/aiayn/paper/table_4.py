@@ -15,8 +15,8 @@ from aiayn.paper.requirement import Requirement, about, exactly
 class ParserRow:
     """A row of table 4.
 
-    The Transformer's rows name the `run` of ours that may stand beside them, and have the `recipe`
-    that it needs for that. Two of the semi-supervised row's corpora are not public.
+    The Transformer's rows name our `run` to compare with them, and have the `recipe` that it needs.
+    Two of the semi-supervised row's corpora are not public.
     """
 
     name: str

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from aiayn.report.drawing import MARKERS, PALETTE, drawing, heat_map, heat_map_legend
+from aiayn.report.drawing import MARKERS, PALETTE, drawing, heat_map
 from aiayn.report.section import Figure
 from aiayn.results.illustrations import AttentionMaps, read_attention, read_table
 from aiayn.results.json_files import if_there
@@ -57,6 +60,48 @@ def attention_figure(maps: AttentionMaps, kind: str, name: str, title: str, capt
     )
 
 
+@dataclass(frozen=True)
+class Head:
+    """One head, for the page to show large: pieces that attend, and to which, with the weights."""
+
+    run: str
+    layer: int
+    number: int
+    queries: Sequence[str]
+    keys: Sequence[str]
+    weights: Sequence[Sequence[float]]
+
+
+def focused_head(path: Path) -> Head | None:
+    """The head of cross attention with the least entropy; None where attention.json is not there.
+
+    Raises:
+        DataError: the file was not written by the stage illustrate.
+    """
+    maps = if_there(read_attention, path)
+    if maps is None:
+        return None
+    heads = [
+        (_entropy(weights), layer, number, weights)
+        for layer, matrices in enumerate(maps.layers("cross"), 1)
+        for number, weights in enumerate(matrices, 1)
+    ]
+    _, layer, number, weights = min(heads, key=itemgetter(0))
+    queries, keys = (map(_shown, pieces) for pieces in (maps.queries("cross"), maps.keys("cross")))
+    return Head(maps.run, layer, number, list(queries), list(keys), weights)
+
+
+def _entropy(weights: Sequence[Sequence[float]]) -> float:
+    """In bits, the mean over the pieces that attend."""
+    matrix = np.array(weights)
+    return float(-np.sum(matrix * np.log2(np.maximum(matrix, 1e-12)), axis=1).mean())
+
+
+def _shown(piece: str) -> str:
+    """A piece of the vocabulary without the sign of the space before it."""
+    return piece.replace("▁", " ").strip() or "␣"
+
+
 def draw_attention(maps: AttentionMaps, kind: str) -> str:
     """SVG: heads from left to right, layers from top to bottom; a layer may take several rows."""
     layers = maps.layers(kind)
@@ -64,7 +109,7 @@ def draw_attention(maps: AttentionMaps, kind: str) -> str:
     columns = min(heads, COLUMNS)
     rows_of_layer = -(-heads // columns)
     rows = rows_of_layer * len(layers)
-    with drawing(max(5.0, INCHES * columns + 0.8), INCHES * rows + 1.2) as drawn:
+    with drawing(max(5.0, INCHES * columns + 0.8), INCHES * rows + 0.9) as drawn:
         grid = drawn.figure.subplots(rows, columns, squeeze=False)
         for layer, matrices in enumerate(layers):
             for head in range(columns * rows_of_layer):
@@ -73,10 +118,10 @@ def draw_attention(maps: AttentionMaps, kind: str) -> str:
                 if head >= heads:
                     axes.set_axis_off()
                     continue
-                heat_map(axes, matrices[head])
+                image = heat_map(axes, matrices[head])
                 axes.set_title(f"layer {layer + 1}, head {head + 1}", fontsize=6.5, pad=2)
                 _label_pieces(axes, maps, kind, left=column == 0, below=row == rows - 1)
-        heat_map_legend(drawn.figure, diverging=False)
+        drawn.figure.colorbar(image, ax=grid, fraction=0.02, label="attention weight")
     return drawn.svg
 
 
@@ -85,7 +130,7 @@ def _label_pieces(axes: Axes, maps: AttentionMaps, kind: str, *, left: bool, bel
     sides = ((axes.yaxis, maps.queries(kind), left), (axes.xaxis, maps.keys(kind), below))
     for axis, pieces, shown in sides:
         size = min(6.5, 70 * INCHES / len(pieces))
-        names = [piece.replace("▁", " ").strip() or "␣" for piece in pieces] if shown else []
+        names = list(map(_shown, pieces)) if shown else []
         axis.set_ticks([number + 0.5 for number in range(len(names))])
         axis.set_ticklabels(names, fontsize=size, rotation=90 if axis is axes.xaxis else 0)
         axis.set_tick_params(length=0, pad=1)
@@ -109,10 +154,8 @@ def head_figure(path: Path) -> Iterator[Figure]:
             if heads["distance"].notna().all():
                 distance.scatter(layers, heads["distance"], **style)
         for axes, label in ((distance, "attention distance, pieces"), (entropy, "entropy, bits")):
-            axes.set_xlabel("layer")
-            axes.set_ylabel(label)
+            axes.set(xlabel="layer", ylabel=label, xticks=sorted(table["layer"].unique()))
             axes.set_ylim(bottom=0)
-            axes.set_xticks(sorted(table["layer"].unique()))
         handles, labels = entropy.get_legend_handles_labels()
         drawn.figure.legend(handles, labels, loc="outside upper center", ncols=3)
     yield Figure(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from aiayn.evaluation.translation_metrics import text_bleu
-from aiayn.report.drawing import drawing, legend_label, line_style
+from aiayn.report.drawing import draw_lines, drawing
 from aiayn.report.evidence import Evidence, leading_runs
 from aiayn.report.examples import TranslatedSet, read_test_sets
 from aiayn.report.section import Figure, Section
@@ -37,30 +36,24 @@ def section(evidence: Evidence) -> Section:
 
 def bleu_by_length(test_set: TranslatedSet, runs: Sequence[str]) -> Figure:
     """Of `runs`, at least one, whose outputs are there."""
-    lengths = [len(line.split()) for line in test_set.source]
+    lengths = pd.Series([len(line.split()) for line in test_set.source])
     data = pd.DataFrame(
         {
             "run": run,
-            "shortest": lengths[bucket[0]],
-            "longest": lengths[bucket[-1]],
+            "shortest": bucket.min(),
+            "longest": bucket.max(),
             "pairs": len(bucket),
-            "bleu": _bleu(test_set, run, bucket),
+            "bleu": _bleu(test_set, run, bucket.index),
         }
         for run in runs
-        for bucket in buckets_of(lengths)
+        for _, bucket in lengths.groupby(buckets_of(lengths))
     )
+    low, high = data["shortest"].astype(str), data["longest"].astype(str)
+    names = data.assign(words=low.where(low == high, low + "–" + high))
     with drawing(6.4, 3.0) as drawn:
         axes = drawn.figure.add_subplot()
-        for number, (run, curve) in enumerate(data.groupby("run", sort=False)):
-            names = [
-                f"{low}–{high}" if low != high else f"{low}"
-                for low, high in zip(curve["shortest"], curve["longest"], strict=True)
-            ]
-            style = line_style(number, markers=True)
-            axes.plot(range(len(names)), curve["bleu"], label=legend_label(str(run)), **style)
-            axes.set_xticks(range(len(names)), names)
-        axes.set_xlabel("words in the source sentence")
-        axes.set_ylabel("corpus BLEU")
+        draw_lines(axes, names, "words", "bleu", by="run", markers=True)
+        axes.set(xlabel="words in the source sentence", ylabel="corpus BLEU")
         axes.legend(loc="best")
     return Figure(
         name=f"bleu_by_length_{test_set.task}",
@@ -72,22 +65,13 @@ def bleu_by_length(test_set: TranslatedSet, runs: Sequence[str]) -> Figure:
     )
 
 
-def buckets_of(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Lines, from short to long, in at most BUCKETS parts of about equal size; equal lengths stay
-    together."""
-    order = sorted(range(len(lengths)), key=lambda line: (lengths[line], line))
-    size = -(-len(order) // BUCKETS)
-    bucket: list[int] = []
-    for _, same in groupby(order, key=lengths.__getitem__):
-        bucket += same
-        if len(bucket) >= size:
-            yield bucket
-            bucket = []
-    if bucket:
-        yield bucket
+def buckets_of(lengths: pd.Series[int]) -> pd.Series[float]:
+    """Which of at most BUCKETS parts of about equal size, from short to long; equal lengths share a
+    rank, and so stay together."""
+    return (lengths.rank(method="min") - 1) * BUCKETS // len(lengths)
 
 
-def _bleu(test_set: TranslatedSet, run: str, lines: Sequence[int]) -> float:
-    hypotheses = [test_set.hypotheses[run][line] for line in lines]
-    references = [test_set.reference[line] for line in lines]
+def _bleu(test_set: TranslatedSet, run: str, lines: Iterable[int]) -> float:
+    outputs = [(test_set.hypotheses[run][line], test_set.reference[line]) for line in lines]
+    hypotheses, references = map(list, zip(*outputs, strict=True))
     return float(text_bleu(test_set.form).corpus_score(hypotheses, [references]).score)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
 
 import pandas as pd
 
+from aiayn.report.evidence import Scores
 from aiayn.report.section import Entry
-from aiayn.report.tables import NOTHING, Cell
-from aiayn.results.scores import Score, TestSet
+from aiayn.report.tables import NOTHING, Cell, Table, Value, not_run, numbers, row, table, text
+from aiayn.results.scores import Score, SplitScores
 
 
 def score_cell(score: Score | None, run: str) -> Cell:
@@ -22,15 +25,40 @@ def score_cell(score: Score | None, run: str) -> Cell:
     return Cell(f"{score.value:.2f}", detail=detail, sources=tuple(sources), run=run)
 
 
-def test_set_cell(test_set: TestSet, split: str) -> Cell:
-    """Which sentences were scored."""
-    return Cell(" + ".join(test_set.corpora), detail=split)
+def judged_cell(entry: Entry) -> Cell:
+    """Ours with the sign of its verdict; a dash where there is none."""
+    return replace(entry.ours, tone=entry.verdict.name.lower()) if entry.ours else NOTHING
 
 
-def verdict_cell(entry: Entry) -> Cell:
-    """The verdict, and where there is none the first reason; the run's provenance has all."""
-    reason = entry.reasons[0] if entry.reasons else ""
-    return Cell(entry.verdict.value, detail=reason, tone=entry.verdict.name.lower())
+def our_cell(
+    entry: Entry | None,
+    scored: SplitScores | None,
+    run: str,
+    metrics: Sequence[Metric],
+    unfinished: Mapping[str, str],
+) -> Cell:
+    """A score in a table of the paper's: with its verdict; in grey, with the set that it is
+    measured on, where it cannot be judged; a dash where there is none.
+
+    Args:
+        metrics: the paper's, then those that are shown where it is missing.
+        unfinished: why runs have no scores, where that is known.
+    """
+    if run in unfinished:
+        return Cell("not run", detail=unfinished[run], tone="quiet")
+    if entry and entry.ours:
+        found = judged_cell(entry)
+        return replace(found, detail=entry.verdict.value, sources=found.sources[:1])
+    for number, metric in enumerate(metrics):
+        if scored and (score := scored.scores.get(metric.name)):
+            how = f"{metric.label}, on " if number else "on "
+            return replace(
+                score_cell(score, run),
+                detail=how + " + ".join(scored.test_set.corpora),
+                sources=(f"{score.source}.value",),
+                tone="quiet",
+            )
+    return NOTHING
 
 
 def score_records(scores: pd.DataFrame, entries: Iterable[Entry]) -> pd.DataFrame:
@@ -53,3 +81,51 @@ def score_records(scores: pd.DataFrame, entries: Iterable[Entry]) -> pd.DataFram
 def two_decimals(numbers: pd.Series[float]) -> pd.Series[str]:
     """As text; what is missing stays so."""
     return numbers.map("{:.2f}".format, na_action="ignore")
+
+
+class Metric(Protocol):
+    """Of a registry of metrics: its name in files, and its heading."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+
+
+def scores_table(
+    title: str,
+    scores: Scores,
+    metrics: Sequence[Metric],
+    notes: Iterable[str],
+    *,
+    key: str,
+    unfinished: Mapping[str, str],
+    of: str = "Pairs",
+    further: Mapping[str, Callable[[str, SplitScores], Value]],
+) -> Iterator[Table]:
+    """All scores of some runs, a row for each set that was scored; nothing where none was.
+
+    Args:
+        unfinished: as in Evidence.
+        of: what was scored, as a heading.
+        further: more columns, by heading: of a run's scores on a set.
+    """
+    if not any(scores.values()):
+        return
+    yield table(
+        title,
+        text("Run", "Scored on") + numbers(of, *(metric.label for metric in metrics), *further),
+        (
+            row(
+                run,
+                Cell(" + ".join(scored.test_set.corpora), detail=split),
+                scored.test_set.pairs,
+                *(score_cell(scored.scores.get(metric.name), run) for metric in metrics),
+                *(value(run, scored) for value in further.values()),
+            )
+            for run, splits in scores.items()
+            for split, scored in (splits or {}).items()
+        ),
+        (*not_run(scores, unfinished), *notes),
+        key=key,
+    )

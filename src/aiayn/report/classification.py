@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import pandas as pd
 
@@ -12,29 +12,27 @@ from aiayn.config import Config
 from aiayn.evaluation.label_metrics import LABEL_METRICS
 from aiayn.paper.others import CROSS_VALIDATED
 from aiayn.report.attention_figures import READING, attention_figure
-from aiayn.report.cells import score_cell, test_set_cell
-from aiayn.report.drawing import PALETTE, drawing
-from aiayn.report.evidence import Evidence, tested_fold
+from aiayn.report.cells import scores_table
+from aiayn.report.drawing import drawing, heat_map
+from aiayn.report.evidence import Evidence, Scores, tested_fold
 from aiayn.report.section import Figure
 from aiayn.report.tables import (
     Cell,
     RowValues,
     Table,
-    Value,
     numbers,
+    p_value,
     row,
-    rows_of_runs,
     signed,
     table,
     text,
 )
-from aiayn.results import paths, predictions
+from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 from aiayn.results.illustrations import read_attention
 from aiayn.results.scores import DECIMALS, SplitScores
-from aiayn.results.text import read_parallel
 
-ACCURACY, BASELINE, *OTHERS = LABEL_METRICS
+ACCURACY, BASELINE, *_ = LABEL_METRICS
 PROTOCOL = (
     "The encoder of the paper, the mean of its output over a sentence, and one linear layer. "
     "Accuracy is shown with its exact 95% interval. Bag of words: a logistic regression on which "
@@ -42,21 +40,13 @@ PROTOCOL = (
     "in 15 bins of predicted probability, between that probability and the share of correct "
     "labels."
 )
-EXTREMES = 2  # sentences of each sort that are shown
-WIDEST = 300  # characters of a sentence that are shown
 
 
 def tables(evidence: Evidence) -> Iterator[Table]:
-    """What every run that labels was scored; none where the scale has no such run.
-
-    Raises:
-        DataError: texts and outputs of a run are damaged, or do not belong together.
-    """
+    """What every run that labels was scored; none where the scale has no such run."""
     labelled = evidence.scores_of("classification")
-    if labelled:
-        yield from cross_validated(evidence.config, labelled)
-        yield _scores(evidence.config.scale, labelled)
-        yield from _sentences(evidence)
+    yield from cross_validated(evidence.config, labelled)
+    yield from _scores(evidence)
 
 
 def figures(evidence: Evidence) -> Iterator[Figure]:
@@ -82,78 +72,25 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
             return
 
 
-def _scores(scale: str, labelled: Mapping[str, Mapping[str, SplitScores] | None]) -> Table:
-    def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
-        for split, scored in splits.items():
-            scores = scored.scores
-            yield (
-                test_set_cell(scored.test_set, split),
-                scored.test_set.pairs,
-                score_cell(scores[ACCURACY.name], run),
-                score_cell(scores[BASELINE.name], run),
-                signed(scores[ACCURACY.name].value - scores[BASELINE.name].value),
-                *(score_cell(scores.get(metric.name), run) for metric in OTHERS),
-            )
+def _scores(evidence: Evidence) -> Iterator[Table]:
+    def difference(_: str, scored: SplitScores) -> str:
+        accuracy, baseline = (scored.scores[name].value for name in (ACCURACY.name, BASELINE.name))
+        return signed(accuracy - baseline)
 
-    return table(
-        f"Classification at the scale {scale}",
-        text("Run", "Scored on")
-        + numbers("Sentences", ACCURACY.label, BASELINE.label, "Difference")
-        + numbers(*(metric.label for metric in OTHERS)),
-        rows_of_runs(labelled, values),
+    yield from scores_table(
+        f"Classification at the scale {evidence.config.scale}",
+        evidence.scores_of("classification"),
+        LABEL_METRICS,
         (PROTOCOL,),
         key="labels",
+        unfinished=evidence.unfinished,
+        of="Sentences",
+        further={f"{ACCURACY.label} − {BASELINE.label}": difference},
     )
 
 
-def _sentences(evidence: Evidence) -> Iterator[Table]:
-    """The most and least confident labels of the first run that has labelled its test set; of tasks
-    whose labels are the same, as those of folds, the first."""
-    shown: set[tuple[str, ...]] = set()
-    for run, described in evidence.config.runs.items():
-        labels = evidence.config.task(described.task).text.labels
-        folder = evidence.root / paths.text(described.task)
-        output = evidence.hypotheses(run, paths.TEST)
-        if labels is None or labels in shown or not output or not folder.exists():
-            continue
-        shown.add(labels)
-        sides = (paths.lines(folder, paths.TEST, side) for side in paths.SIDES)
-        sources, expected, _ = read_parallel(*sides, output)
-        predicted = pd.DataFrame(map(vars, predictions.read(output, labels)))
-        labelled = predicted.assign(
-            line=range(1, len(sources) + 1), sentence=sources, expected=expected
-        )
-        yield table(
-            f"Most and least confident: {run}",
-            text("Group")
-            + numbers("Line", form="")
-            + text("Sentence", "Expected", "Predicted")
-            + numbers("Probability", form=".3f"),
-            _extremes(labelled.sort_values("probability", ascending=False, kind="stable")),
-            ("Sentences of the test set, with the probability of the predicted label.",),
-            key=f"sentences-{run}",
-        )
-
-
-def _extremes(by_confidence: pd.DataFrame) -> Iterator[RowValues]:
-    """The most and the least confident correct and incorrect labels."""
-    is_correct = by_confidence["label"] == by_confidence["expected"]
-    for sort, sentences in (
-        ("correct", by_confidence[is_correct]),
-        ("incorrect", by_confidence[~is_correct]),
-    ):
-        most, rest = sentences[:EXTREMES], sentences[EXTREMES:]
-        for how, part in (("most confident", most), ("least confident", rest[-EXTREMES:])):
-            for one in part.to_dict("records"):
-                sentence = one["sentence"]
-                if len(sentence) > WIDEST:
-                    sentence = f"{sentence[:WIDEST]}…"
-                labels = (one["expected"], one["label"])
-                yield row(f"{how}, {sort}", one["line"], sentence, *labels, one["probability"])
-
-
 def _confusions(
-    labelled: Mapping[str, Mapping[str, SplitScores] | None],
+    labelled: Scores,
 ) -> Iterator[Figure]:
     """One for each set of labels, as all folds share theirs: of the first run with a test set."""
     shown: set[tuple[str, ...]] = set()
@@ -161,7 +98,8 @@ def _confusions(
         test = (splits or {}).get(paths.TEST)
         if test is None or tuple(test.confusion) in shown:
             continue
-        shown.add(tuple(test.confusion))
+        labels = list(test.confusion)
+        shown.add(tuple(labels))
         confusion = pd.DataFrame(
             {"run": run, "expected": expected, "predicted": given, "sentences": count}
             for expected, counts in test.confusion.items()
@@ -172,30 +110,23 @@ def _confusions(
             title="Confusion matrix",
             caption=f"{run} on its test set: rows are expected labels, columns predicted ones, "
             "cells numbers of sentences; the shade is the share of the row. "
-            f"Labels: {', '.join(test.confusion)}.",
-            svg=_matrix(confusion, list(test.confusion)),
+            f"Labels: {', '.join(labels)}.",
+            svg=_matrix(list(test.confusion.values()), labels),
             data=confusion,
         )
 
 
-def _matrix(confusion: pd.DataFrame, labels: Sequence[str]) -> str:
+def _matrix(counts: Sequence[Mapping[str, int]], labels: Sequence[str]) -> str:
     side = 1.2 + 0.5 * len(labels)
-    totals = confusion.groupby("expected")["sentences"].sum()
     with drawing(max(3.2, side + 0.6), max(2.4, side)) as drawn:
         axes = drawn.figure.add_subplot()
-        for cell in confusion.to_dict("records"):
-            y, x = labels.index(cell["expected"]), labels.index(cell["predicted"])
-            share = cell["sentences"] / (totals[cell["expected"]] or 1)
-            axes.fill_between(
-                [x, x + 1], y, y + 1, facecolor=PALETTE[0], alpha=0.75 * share, linewidth=0
-            )
-            axes.text(x + 0.5, y + 0.5, f"{cell['sentences']}", ha="center", va="center", size=8)
+        shares = ([row[label] / (sum(row.values()) or 1) for label in labels] for row in counts)
+        heat_map(axes, list(shares))
+        for y, x in product(range(len(labels)), repeat=2):
+            axes.text(x + 0.5, y + 0.5, f"{counts[y][labels[x]]}", ha="center", va="center", size=8)
         middles = [number + 0.5 for number in range(len(labels))]
         axes.set_xticks(middles, labels)
         axes.set_yticks(middles, labels)
-        axes.set_xlim(0, len(labels))
-        axes.set_ylim(len(labels), 0)
-        axes.grid(visible=False)
         axes.set_xlabel("predicted")
         axes.set_ylabel("expected")
     return drawn.svg
@@ -210,9 +141,7 @@ FOLDS_NOTE = (
 )
 
 
-def cross_validated(
-    config: Config, labelled: Mapping[str, Mapping[str, SplitScores] | None]
-) -> Iterator[Table]:
+def cross_validated(config: Config, labelled: Scores) -> Iterator[Table]:
     """One table for each text that is divided into folds; none where no task has any."""
     for published in CROSS_VALIDATED:
         fold_of_task, number_of_folds = {}, 0
@@ -268,8 +197,8 @@ def _our_row(model: str, folds: pd.DataFrame, number_of_folds: int) -> RowValues
 def _tests(models: Mapping[str, pd.DataFrame], share: float) -> Iterator[str]:
     for (one, folds), (other, other_folds) in combinations(models.items(), 2):
         if tested := paired_t(folds[ACCURACY.name], other_folds[ACCURACY.name], share):
-            mean, p_value, count = tested
-            yield f"{one} − {other}: {signed(mean)} over {count} folds, p = {p_value:.3f}."
+            mean, p, count = tested
+            yield f"{one} − {other}: {signed(mean)} over {count} folds, p = {p_value(p)}."
 
 
 def paired_t(

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 import pandas as pd
 
 from aiayn.config import Config
 from aiayn.evaluation.accuracy import COPYING_METRICS
-from aiayn.report.cells import score_cell, test_set_cell
-from aiayn.report.drawing import INK, drawing, legend_label, line_style
+from aiayn.report.cells import scores_table
+from aiayn.report.drawing import INK, draw_lines, drawing
 from aiayn.report.evidence import Evidence, runs_of
 from aiayn.report.section import Figure
-from aiayn.report.tables import Table, Value, numbers, rows_of_runs, table, text
+from aiayn.report.tables import Table
 from aiayn.results import paths
 from aiayn.results.scores import SplitScores
 from aiayn.results.text import read_parallel
 
-(ACCURACY,) = COPYING_METRICS
 NOTE = (
     "The task is to repeat the input; an output counts as copied if it equals the input to the "
     "last symbol. The share is shown with its exact 95 % interval (Clopper and Pearson). No "
@@ -33,31 +32,25 @@ EXTRAPOLATION = (
 
 def tables(evidence: Evidence) -> Iterator[Table]:
     """One of all runs that copy; none where the scale has no such run."""
-    config, copied = evidence.config, evidence.scores_of("copying")
+    config = evidence.config
 
-    def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
-        for split, scored in splits.items():
-            shortest, longest = _lengths(config, *scored.test_set.corpora)
-            yield (
-                test_set_cell(scored.test_set, split),
-                f"{shortest} to {longest}",
-                scored.test_set.pairs,
-                score_cell(scored.scores[ACCURACY.name], run),
-            )
+    def lengths(_: str, scored: SplitScores) -> str:
+        shortest, longest = _lengths(config, *scored.test_set.corpora)
+        return f"{shortest} to {longest}"
 
-    if copied:
-        yield table(
-            "Sequences copied",
-            text("Run", "Positions", "Scored on") + numbers("Lengths", "Sequences", ACCURACY.label),
-            rows_of_runs(
-                copied,
-                values,
-                about=lambda run: (run, config.model_of(run).positions),
-                tone="ours",
-            ),
-            (NOTE,),
-            key="copying",
-        )
+    yield from scores_table(
+        "Sequences copied",
+        evidence.scores_of("copying"),
+        COPYING_METRICS,
+        (NOTE,),
+        key="copying",
+        unfinished=evidence.unfinished,
+        of="Sequences",
+        further={
+            "Positions": lambda run, _: config.model_of(run).positions,
+            "Lengths": lengths,
+        },
+    )
 
 
 def figures(evidence: Evidence) -> Iterator[Figure]:
@@ -78,17 +71,13 @@ def _by_length(task: str, outputs: pd.DataFrame, longest_trained: int) -> Figure
     """The share of sequences copied, against their length."""
     copied = outputs.groupby(["run", "positions", "length"], sort=False)["copied"]
     data = copied.agg(sequences="size", copied="sum").reset_index()
-    curves = data.groupby(["run", "positions"], sort=False)
+    names = [f"{run}: {how}" for run, how in zip(data["run"], data["positions"], strict=True)]
+    shares = data.assign(share=100 * data["copied"] / data["sequences"], name=names)
     with drawing(6.4, 3.0) as drawn:
         axes = drawn.figure.add_subplot()
-        for number, ((run, positions), curve) in enumerate(curves):
-            axes.plot(
-                curve["length"], 100 * curve["copied"] / curve["sequences"],
-                label=f"{legend_label(str(run))}: {positions}", **line_style(number, markers=True),
-            )  # fmt: skip
+        draw_lines(axes, shares, "length", "share", by="name", markers=True)
         axes.axvline(longest_trained + 0.5, color=INK, linewidth=0.8, linestyle=(0, (1, 2)))
-        axes.set_xlabel("symbols of the sequence")
-        axes.set_ylabel("copied, %")
+        axes.set(xlabel="symbols of the sequence", ylabel="copied, %")
         axes.legend(loc="best")
     return Figure(
         name=f"copied_by_length_{task}",

@@ -10,12 +10,11 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,12 +24,6 @@ INK, PAPER = "#2b2b2a", "#fffffe"
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 DASHES = ("-", (0, (4, 1.6)), (0, (1, 1.4)), (0, (6, 1.6, 1, 1.6)))
 MARKERS = ("o", "s", "^")
-# absolute values at which the shades of a heat map begin; weaker cells stay blank
-SHADES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
-OPACITIES = (0.1, 0.2, 0.38, 0.58, 0.78, 1.0)
-OVERLAP = 0.03  # of a cell, or the background would shine through between neighbours
-# a rectangle as matplotlib writes it
-RECTANGLE = re.compile(r"M (\S+) (\S+) \nL (\S+) \2 \nL \3 (\S+) \nL \1 \4 \n(?:L \1 \2 \n)?z")
 STYLE: Mapping[str, object] = {
     "svg.hashsalt": "aiayn",
     "svg.fonttype": "none",
@@ -85,12 +78,8 @@ def drawing(width: float = 6.4, height: float = 3.3) -> Iterator[Drawing]:
             # the reader's fonts show the text, whatever its script; the font here only measures it
             warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
             canvas.print_svg(text, metadata={"Date": None, "Creator": None})
-        drawn.svg = re.sub(r'(?<= d=")[^"]*', _shortened, text.getvalue())
-
-
-def _shortened(path: re.Match[str]) -> str:
-    """The same path in a third of the bytes: a hundredth of a point is finer than any screen."""
-    return RECTANGLE.sub(r"M\1 \2H\3V\4H\1z", re.sub(r"(\.\d\d)\d+", r"\1", path[0]))
+        # a hundredth of a point is finer than any screen
+        drawn.svg = re.sub(r'(?<= d=")[^"]*', _two_decimals, text.getvalue())
 
 
 def line_style(number: int, *, markers: bool = False) -> dict[str, Any]:
@@ -104,53 +93,37 @@ def legend_label(run: str) -> str:
     return run.lstrip("_")
 
 
-def heat_map(axes: Axes, matrix: Sequence[Sequence[float]]) -> None:
-    """Draw values between -1 and 1, row 0 on top: blue above zero, vermilion below.
+def draw_lines(
+    axes: Axes, data: pd.DataFrame, x: str, y: str, by: str, *, markers: bool = False
+) -> None:
+    """A line for each value of the column `by`, which names it in the legend."""
+    for number, (name, line) in enumerate(data.groupby(by, sort=False)):
+        style = line_style(number, markers=markers)
+        axes.plot(line[x], line[y], label=legend_label(str(name)), **style)
 
-    All cells of a shade are one path, and neighbours of a shade in a row are one rectangle.
+
+def heat_map(axes: Axes, matrix: Sequence[Sequence[float]], *, diverging: bool = False) -> Any:
+    """Draw values from 0 to 1, or -1 to 1 where they diverge: row 0 on top, zero transparent.
+
+    Returns:
+        what a colour bar is made of.
     """
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
-    corners: dict[int, list[tuple[float, float]]] = defaultdict(list)
-    for row, values in enumerate(matrix):
-        begin = 0
-        for shade, cells in groupby(values, key=_shade):
-            end = begin + len(list(cells))
-            if shade:
-                right, bottom = end + OVERLAP, row + 1 + OVERLAP
-                corners[shade] += [(begin, row), (right, row), (right, bottom), (begin, bottom)]
-                corners[shade].append((begin, row))
-            begin = end
-    for shade in sorted(corners):
-        codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY] * (len(corners[shade]) // 5)
-        axes.add_patch(PathPatch(Path(corners[shade], codes), **_shade_style(shade)))
-    axes.set_xlim(0, len(matrix[0]))
-    axes.set_ylim(len(matrix), 0)
+    blue, vermilion = PALETTE[:2]
+    ends = (vermilion, blue) if diverging else (blue,)
+    stops = [to_rgba(ends[0]), to_rgba(blue, 0), to_rgba(blue)] if diverging else [
+        to_rgba(blue, 0), to_rgba(blue)
+    ]  # fmt: skip
+    rows, columns = len(matrix), len(matrix[0])
+    image = axes.imshow(
+        matrix, cmap=LinearSegmentedColormap.from_list("weights", stops),
+        vmin=-1 if diverging else 0, vmax=1, aspect="auto", interpolation="none",
+        extent=(0, columns, rows, 0),
+    )  # fmt: skip
     axes.grid(visible=False)
+    return image
 
 
-def heat_map_legend(figure: Figure, *, diverging: bool) -> None:
-    """The shades, above everything else."""
-    from matplotlib.patches import Patch
-
-    shades = range(1, len(SHADES) + 1)
-    signed = [*(-shade for shade in reversed(shades)), *shades] if diverging else [*shades]
-    handles = [Patch(label=_shade_label(shade), **_shade_style(shade)) for shade in signed]
-    columns = len(SHADES) if figure.get_figwidth() > 5 else len(SHADES) // 2
-    figure.legend(handles=handles, loc="outside upper left", ncols=columns, fontsize=7)
-
-
-def _shade(value: float) -> int:
-    """How many of SHADES the value reaches, negative below zero."""
-    reached = bisect_right(SHADES, abs(value))
-    return reached if value > 0 else -reached
-
-
-def _shade_style(shade: int) -> dict[str, Any]:
-    return {"facecolor": PALETTE[shade < 0], "alpha": OPACITIES[abs(shade) - 1], "linewidth": 0}
-
-
-def _shade_label(shade: int) -> str:
-    low, high = SHADES[abs(shade) - 1], (*SHADES, 1.0)[abs(shade)]
-    return f"{low:g} to {high:g}" if shade > 0 else f"−{low:g} to −{high:g}"
+def _two_decimals(path: re.Match[str]) -> str:
+    return re.sub(r"(\.\d\d)\d+", r"\1", path[0])

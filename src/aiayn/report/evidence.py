@@ -123,13 +123,17 @@ def runs_of(config: Config, task: str) -> list[str]:
     return [run for run, described in config.runs.items() if described.task == task]
 
 
-def leading_runs(config: Config, task: str) -> list[str]:
-    """The runs that are shown in full: the first of each model, tested ones before others."""
-    runs = sorted(runs_of(config, task), key=lambda run: run not in config.tested)
+def first_of_each_model(config: Config, runs: Iterable[str]) -> list[str]:
+    """One run of each model, tested ones before others."""
     first: dict[str, str] = {}
-    for run in runs:
+    for run in sorted(runs, key=lambda run: run not in config.tested):
         first.setdefault(config.run(run).model, run)
-    return list(first.values())[:LEADING]
+    return list(first.values())
+
+
+def leading_runs(config: Config, task: str) -> list[str]:
+    """The runs that are shown in full."""
+    return first_of_each_model(config, runs_of(config, task))[:LEADING]
 
 
 def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | None:

@@ -23,6 +23,7 @@ from aiayn.report.tables import (
     RowValues,
     Table,
     numbers,
+    p_value,
     row,
     signed,
     table,
@@ -33,23 +34,31 @@ from aiayn.results.frames import over_seeds, scores_frame
 
 LEAD = (
     "The paper's claims about its variations and its decoding, each tested on models trained at "
-    "this scale: the effect with a 95 % interval, and whether the claim holds here."
+    "this scale: the effect with an interval, and whether the claim holds at this scale."
 )
 NOTE = (
-    "An effect is a difference of BLEU or a ratio of perplexities on the development set, between "
-    "the rows of table 3 that the claim compares. The noise is the variation over seeds; a row "
-    "with one seed is assumed to vary as the base does. Decoding modes are compared within each "
-    "tested translation run; a model counts once per task, by the mean of its seeds, and the "
-    "noise is the variation between these means (of a single mean: over its seeds). p is "
-    "corrected for the number of tests (Holm; “nearly identical” takes two), separately from "
-    "table 3. Holds: p < 0.05 in the paper's direction, or within 0.3 BLEU or 3 % of perplexity "
-    "where it says “nearly identical”. Does not hold: p < 0.05 in the other direction. Undecided: "
-    "within the noise (docs/decisions/significance.md)."
+    "An effect is a difference of BLEU or a ratio of perplexities between the rows of table 3 that "
+    "the claim compares. They are compared seed by seed (Student's paired t), because runs of one "
+    "seed share batches and initial weights. Decoding modes are compared within each tested "
+    "translation run; a model counts once per task, by the mean of its seeds. p is corrected for "
+    "the number of tests (Holm), separately from table 3. The intervals are simultaneous and agree "
+    "with p: 95 %, or 90 % where the claim is “nearly identical”, as two one-sided tests have it. "
+    "Holds: p < 0.05 in the paper's direction, or within the margin where it says “nearly "
+    "identical”. Does not hold: p < 0.05 against it. Undecided: within the noise of the seed "
+    "(docs/decisions/significance.md)."
+)
+EXPLORATORY = (
+    "Exploratory: these tests were not declared before the models were trained, and were chosen "
+    "when some of the results were known."
+)
+DECLARED = (
+    "Declared before the first of these models was trained, in the commit {} "
+    "(docs/preregistration.md)."
 )
 NOT_TESTED = Finding(verdict="not run at this scale")
 NAMES = {"bleu": "BLEU", "perplexity": "perplexity"}
 FORMS = {"bleu": "{:+.2f}", "perplexity": "×{:.2f}"}
-TONES = {"holds": "reproduced", "does not hold": "differs"}
+TONES = {"holds at this scale": "reproduced", "does not hold at this scale": "differs"}
 
 
 def section(evidence: Evidence) -> Section:
@@ -68,10 +77,14 @@ def section(evidence: Evidence) -> Section:
         tables=(
             table(
                 "The paper's claims",
-                text("Claim", "Paper", "Effect") + numbers("p", form=".4f") + text("Result"),
+                text("Claim")
+                + text("Paper", minor=True)
+                + text("Effect")
+                + numbers("p")
+                + text("Result"),
                 tested if is_tested else (_row_of_none(),),
-                (NOTE, *interim_looks_note(evidence.config)) if is_tested else (),
-                key="findings",
+                (NOTE, *design_notes(evidence.config)) if is_tested else (),
+                key="claims",
             ),
             *published(evidence),
         ),
@@ -90,24 +103,23 @@ def effect_text(statement: Statement, number: float) -> str:
 
 
 def _row(statement: Statement, finding: Finding, compared: Comparison | None) -> RowValues:
-    effect, measured, p_value = finding.effect, NOTHING, Cell("")
+    effect, measured, p = finding.effect, NOTHING, Cell("")
     if effect and compared:
         run = _run(statement, compared)
         value, low, high = (
             effect_text(statement, number) for number in (effect.value, effect.low, effect.high)
         )
         sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-        measured = Cell(value, detail=f"{low} to {high}", sources=sources, run=run)
-        p_value = Cell(f"{effect.corrected:.4f}", sources=(f"{effect.source}.corrected",), run=run)
+        details = filter(None, (f"{low} to {high}", effect.missing_partners))
+        measured = Cell(value, detail="; ".join(details), sources=sources, run=run)
+        p = Cell(p_value(effect.corrected), sources=(f"{effect.source}.corrected",), run=run)
     elif finding.verdict == "undecided" and compared:
-        of_decoding = statement.over == "modes"
-        why = compared.why_modes_not_tested if of_decoding else compared.why_not_tested
-        measured = replace(NOTHING, detail=why)
+        measured = replace(NOTHING, detail=finding.why_not_tested or "")
     return row(
         Cell(statement.text, detail=statement.section),
         claim_text(statement),
         measured,
-        p_value,
+        p,
         Cell(finding.verdict, tone=TONES.get(finding.verdict, "quiet")),
         tone="ours",
     )
@@ -227,11 +239,12 @@ def _figure_row(figure: Published, run: str, ours: Cell, value: float | None) ->
     )
 
 
-def interim_looks_note(config: Config) -> Iterator[str]:
-    """A remark below a table of tests; none where there was one look only."""
-    looks = config.variations.looks or 1
-    if looks > 1:
+def design_notes(config: Config) -> Iterator[str]:
+    """Remarks below a table of tests: whether they were declared, and when they were read."""
+    declared, looks = config.variations.preregistration, config.variations.interim_looks
+    yield DECLARED.format(declared.commit) if declared else EXPLORATORY
+    if len(looks) > 1:
         yield (
-            f"p is also corrected for {looks} interim looks at this table (multiplied by {looks}), "
-            "while runs were being added (docs/decisions/significance.md)."
+            f"p is also corrected for interim looks with {', '.join(map(str, looks))} seeds "
+            "(O'Brien and Fleming)."
         )

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from aiayn.report.attention_figures import attention_figures, head_figure
-from aiayn.report.drawing import PALETTE, drawing, heat_map, heat_map_legend, line_style
+from aiayn.report.drawing import PALETTE, draw_lines, drawing, heat_map
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Figure, Section
 from aiayn.results import paths
@@ -24,31 +24,30 @@ def section(evidence: Evidence) -> Section:
     tables = {name: if_there(read_table, paths.illustration(folder, name)) for name in FIGURES}
     return Section(
         key="model",
-        title="How the model works",
-        subtitle="the paper’s formulas and a trained model’s attention",
+        title="Inside the model",
+        subtitle="a trained model's attention, and the paper's formulas",
         lead="Every number in these figures was computed by the code that trains and translates.",
         figures=(
-            *(FIGURES[name](table) for name, table in tables.items() if table is not None),
             *attention_figures(paths.attention(folder)),
             *head_figure(paths.illustration(folder, "heads")),
+            *(FIGURES[name](table) for name, table in tables.items() if table is not None),
         ),
     )
 
 
 def _positions(table: pd.DataFrame) -> Figure:
     matrix = _matrix(table, "channel", "position", "value")
+    waves = table[table["channel"].isin(CHANNELS)]
+    names = waves.assign(
+        middle=waves["position"] + 0.5, name="channel " + waves["channel"].astype(str)
+    )
     with drawing(6.4, 5.2) as drawn:
-        waves, encodings = drawn.figure.subplots(2, sharex=True, height_ratios=(2, 3))
-        for number, channel in enumerate(CHANNELS):
-            middles = [position + 0.5 for position in range(len(matrix[channel]))]
-            waves.plot(middles, matrix[channel], label=f"channel {channel}", **line_style(number))
-        waves.set_ylabel("encoding")
-        waves.legend(loc="upper right", ncols=4, fontsize=7)
-        waves.set_ylim(-1.1, 1.6)
-        heat_map(encodings, matrix)
-        encodings.set_xlabel("position, tokens")
-        encodings.set_ylabel("channel")
-        heat_map_legend(drawn.figure, diverging=True)
+        above, below = drawn.figure.subplots(2, sharex=True, height_ratios=(2, 3))
+        draw_lines(above, names, "middle", "value", by="name")
+        above.set(ylabel="encoding", ylim=(-1.1, 1.6))
+        above.legend(loc="upper right", ncols=4, fontsize=7)
+        below.set(xlabel="position, tokens", ylabel="channel")
+        drawn.figure.colorbar(heat_map(below, matrix, diverging=True), ax=below)
     return Figure(
         name="positions",
         title="Sinusoidal position encodings (section 3.5)",
@@ -60,13 +59,11 @@ def _positions(table: pd.DataFrame) -> Figure:
 
 
 def _similarity(table: pd.DataFrame) -> Figure:
-    with drawing(4.6, 4.4) as drawn:
+    with drawing(4.6, 4.0) as drawn:
         axes = drawn.figure.add_subplot()
-        heat_map(axes, _matrix(table, "position", "other", "similarity"))
-        axes.set_aspect("equal")
-        axes.set_xlabel("position, tokens")
-        axes.set_ylabel("position, tokens")
-        heat_map_legend(drawn.figure, diverging=False)
+        image = heat_map(axes, _matrix(table, "position", "other", "similarity"))
+        drawn.figure.colorbar(image, ax=axes)
+        axes.set(aspect="equal", xlabel="position, tokens", ylabel="position, tokens")
     return Figure(
         name="position_similarity",
         title="Nearby positions have similar encodings",
@@ -81,9 +78,9 @@ def _subsequent_mask(table: pd.DataFrame) -> Figure:
     with drawing(3.6, 3.3) as drawn:
         axes = drawn.figure.add_subplot()
         heat_map(axes, _matrix(table, "position", "other", "may_attend"))
-        axes.set_aspect("equal")
-        axes.set_xlabel("position attended to")
-        axes.set_ylabel("position that attends")
+        axes.set(
+            aspect="equal", xlabel="position attended to", ylabel="position that attends"
+        )  # fmt: skip
     return Figure(
         name="subsequent_mask",
         title="The decoder's causal mask (section 3.1)",
@@ -94,19 +91,17 @@ def _subsequent_mask(table: pd.DataFrame) -> Figure:
 
 
 def _learning_rates(table: pd.DataFrame) -> Figure:
-    from matplotlib.ticker import FuncFormatter
-
-    settings = table.groupby(["d_model", "warmup_steps"], sort=False)
+    settings = table.assign(
+        name=[
+            f"d_model {d_model}, {warmup_steps:,} warm-up steps"
+            for d_model, warmup_steps in zip(table["d_model"], table["warmup_steps"], strict=True)
+        ]
+    )
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
-        for number, ((d_model, warmup_steps), points) in enumerate(settings):
-            label = f"d_model {d_model}, {warmup_steps:,} warm-up steps"
-            axes.plot(points["step"], points["learning_rate"], label=label, **line_style(number))
-        axes.set_xlabel("optimiser steps")
-        axes.set_ylabel("learning rate")
-        axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:,.0f}"))
+        draw_lines(axes, settings, "step", "learning_rate", by="name")
+        axes.set(xlabel="optimiser steps", ylabel="learning rate", xlim=(0, None), ylim=(0, None))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.legend()
     return Figure(
         name="learning_rates",
@@ -126,8 +121,7 @@ def _smoothed_targets(table: pd.DataFrame) -> Figure:
                 points["piece"] + (number - 1) * width, points["probability"], width,
                 label=f"ε_ls {eps_ls}", color=PALETTE[number],
             )  # fmt: skip
-        axes.set_xlabel("piece of the vocabulary")
-        axes.set_ylabel("target probability")
+        axes.set(xlabel="piece of the vocabulary", ylabel="target probability")
         axes.legend()
     return Figure(
         name="smoothed_targets",
@@ -142,12 +136,9 @@ def _smoothed_targets(table: pd.DataFrame) -> Figure:
 def _smoothing_penalty(table: pd.DataFrame) -> Figure:
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
-        for number, (eps_ls, points) in enumerate(table.groupby("eps_ls")):
-            label = f"ε_ls {eps_ls}"
-            axes.plot(points["confidence"], points["loss"], label=label, **line_style(number))
-        axes.set_xlabel("probability of the correct piece")
-        axes.set_ylabel("loss, nats")
-        axes.set_ylim(bottom=0)
+        names = table.assign(name="ε_ls " + table["eps_ls"].astype(str))
+        draw_lines(axes, names, "confidence", "loss", by="name")
+        axes.set(xlabel="probability of the correct piece", ylabel="loss, nats", ylim=(0, None))
         axes.legend()
     return Figure(
         name="smoothing_penalty",

@@ -6,10 +6,10 @@ import hashlib
 import platform
 import re
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiayn.errors import ConfigError
 from aiayn.report import (
@@ -26,13 +26,13 @@ from aiayn.report import (
     texts,
     why_not,
 )
-from aiayn.report.costs import estimates
+from aiayn.report.attention_figures import focused_head
 from aiayn.report.drawing import INK, PAPER
 from aiayn.report.evidence import Evidence
 from aiayn.report.examples import examples
 from aiayn.report.provenance import anchor, measurements, provenance
-from aiayn.report.scoreboard import answer, aside, headline, tally, words
 from aiayn.report.section import Section
+from aiayn.report.summary import summary, verdicts
 from aiayn.report.table_1_figures import wall_time
 from aiayn.report.tables import csv_text, latex, markdown
 from aiayn.results import machine_metadata, paths
@@ -42,6 +42,10 @@ from aiayn.validation import nearest
 
 # control characters, and marks that change the direction of text: as U+001B
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 TEMPLATES = Path(__file__).with_name("templates")
 WIDE_POINTS = 500  # wider figures take the whole width of the page
 
@@ -49,38 +53,21 @@ WIDE_POINTS = 500  # wider figures take the whole width of the page
 def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
     """The page as one self-contained document; the same content gives the same bytes."""
     runs = evidence.config.runs
-    entries = [entry for section in sections for entry in section.entries]
-    accounts = list(provenance(evidence))
     return render(
         "index.html",
         scale=evidence.config.scale,
         source=evidence.paper.source,
-        sections=sections,
-        answer=answer(entries, evidence.config.scale),
-        aside=aside(entries),
+        sections={section.key: section for section in sections},
+        summary=summary(evidence, sections),
         unfinished=evidence.unfinished,
-        headline=headline(entries),
-        tally=tally,
-        words=words,
+        verdicts=verdicts(sections),
         anchor=lambda cell: anchor(cell, runs),
         inline=inline,
+        head=focused_head(paths.attention(evidence.root / paths.ILLUSTRATIONS)),
         examples=list(examples(evidence)),
-        provenance=accounts,
+        provenance=list(provenance(evidence)),
         measurements=list(measurements(evidence.root, sections, runs)),
-        scored=[item for item in accounts if item.splits],
-        training_corpora=_distinct(item.training_corpora for item in accounts),
-        test_corpora=_distinct(
-            scored.test_set.corpora
-            for item in accounts
-            for split, scored in item.splits.items()
-            if split != paths.DEV
-        ),
     )
-
-
-def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
-    """Names in the order of their first appearance."""
-    return list(dict.fromkeys(name for group in groups for name in group))
 
 
 def metadata_html(evidence: Evidence) -> str:
@@ -98,12 +85,12 @@ def metadata_html(evidence: Evidence) -> str:
         "run_metadata.html",
         scale=evidence.config.scale,
         rendering=rendering_facts(root),
-        estimates=estimates(evidence.paper, trained),
         wall_time=wall_time(layers) if layers else None,
         runs={
             run: {
-                stage: facts(found) if found else {}
+                stage: facts(found)
                 for stage, found in (("train", trained[run]), ("decode", decoded[run]))
+                if found
             }
             for run in runs
         },
@@ -165,16 +152,26 @@ def render(name: str, *folders: Path, **content: Any) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["symbols"] = symbols
     page = environment.get_template(name).render(content)
     return CONTROLS.sub(lambda found: f"U+{ord(found[0]):04X}", page)
 
 
+def symbols(heading: str) -> Markup:
+    """d_model with a subscript, and eps as the Greek letter; all else as it is."""
+    from markupsafe import Markup, escape
+
+    subscripts = r"<i>\1</i><sub>\2</sub>"
+    greek = str(escape(heading)).replace("eps_", "ε_")
+    return Markup(re.sub(r"\b(\w+?)_(\w+)\b", subscripts, greek))
+
+
 SECTIONS: Mapping[str, Callable[[Evidence], Section]] = {
-    "findings": findings.section,
     "table_1": table_1.section,
     "table_2": table_2.section,
     "table_3": table_3.section,
     "table_4": table_4.section,
+    "findings": findings.section,
     "costs": costs.section,
     "text": texts.section,
     "training": learning_curves.section,

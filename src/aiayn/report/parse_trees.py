@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from aiayn.config import Config
 from aiayn.data.trees.linear import DUMMY, restore, tags_of
 from aiayn.data.trees.tree import TOP, Bracket, Tree
-from aiayn.errors import DataError
 from aiayn.report.drawing import INK, PALETTE, drawing
+from aiayn.report.evidence import Evidence
 from aiayn.report.section import Figure
 from aiayn.results import paths
-from aiayn.results.text import read_lines
+from aiayn.results.text import read_parallel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +36,7 @@ class Parse:
     repaired: bool
 
 
-def read_parses(config: Config, root: Path) -> dict[str, tuple[Parse, ...]]:
+def read_parses(evidence: Evidence) -> dict[str, tuple[Parse, ...]]:
     """Of every parsing run that has outputs: the first parse that is right, the first two that are
     wrong or were repaired.
 
@@ -48,24 +46,21 @@ def read_parses(config: Config, root: Path) -> dict[str, tuple[Parse, ...]]:
         DataError: a file is empty or not UTF-8, or the three differ in length.
     """
     found: dict[str, tuple[Parse, ...]] = {}
-    for run, described in config.runs.items():
-        if config.task(described.task).kind != "parsing":
-            continue
-        text = root / paths.text(described.task)
-        files = [paths.lines(text, paths.TEST, side) for side in paths.SIDES]
-        files.append(paths.hypotheses(root / paths.outputs(run), paths.TEST))
-        if all(path.exists() for path in files):
-            found[run] = tuple(_chosen(files))
+    for run in evidence.scores_of("parsing"):
+        folder = evidence.root / paths.text(evidence.config.run(run).task)
+        sides = [paths.lines(folder, paths.TEST, side) for side in paths.SIDES]
+        output = evidence.hypotheses(run, paths.TEST)
+        if output and all(path.exists() for path in sides):
+            found[run] = tuple(_chosen(*read_parallel(*sides, output)))
     return found
 
 
-def _chosen(files: list[Path]) -> Iterator[Parse]:
+def _chosen(
+    sources: Sequence[str], targets: Sequence[str], outputs: Sequence[str]
+) -> Iterator[Parse]:
     remaining = dict(SHOWN)
-    columns = [read_lines(path) for path in files]
-    if len({len(lines) for lines in columns}) > 1:
-        counts = ", ".join(f"{p} has {len(c)} lines" for p, c in zip(files, columns, strict=True))
-        raise DataError(f"{counts}. Make them again: dvc repro.")
-    for number, (source, target, output) in enumerate(zip(*columns, strict=True), start=1):
+    lines = zip(sources, targets, outputs, strict=True)
+    for number, (source, target, output) in enumerate(lines, start=1):
         words, symbols = source.split(), target.split()
         tags = tags_of(symbols, len(words))
         gold = restore(symbols, words, tags).tree

@@ -9,6 +9,7 @@ import pandas as pd
 
 from aiayn.paper import LayerRow, Paper
 from aiayn.profiling.layer_types import LAYER_TYPES
+from aiayn.report.cells import judged_cell
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Entry, Section
 from aiayn.report.table_1_figures import table_1_figures
@@ -19,14 +20,13 @@ from aiayn.report.tables import (
     Cell,
     RowValues,
     Table,
-    numbers,
     row,
     table,
     text,
 )
 from aiayn.report.verdict import Verdict
 from aiayn.results.frames import layers_frame
-from aiayn.results.profiles import Chain, Counted, Exponent, Fitted, LayersProfile
+from aiayn.results.profiles import Chain, Exponent, Fitted, LayersProfile
 
 FIELDS = (
     "origin", "layer", "quantity", "size", "n", "d", "k", "r", "value", "standard_error", "paper",
@@ -68,19 +68,15 @@ PATHS = (
 
 
 def section(evidence: Evidence) -> Section:
-    """The paper's layout with ours beneath, exponents, counts at the paper's sizes, path lengths;
-    the formulas alone where profile_layers has not run."""
+    """The paper's layout with ours beneath; the formulas alone where profile_layers has not run."""
     paper, profile = evidence.paper, evidence.layers
     entries = dict(_entries(paper, profile))
-    tables: tuple[Table, ...] = (_as_printed(paper, entries),)
-    if profile:
-        tables += (_exponents(profile), _counts(paper, profile), _chains(profile), _paths(profile))
     return Section(
         key="table_1",
         title="Table 1: layer types",
-        subtitle="Complexity, sequential operations, path length",
+        subtitle="complexity, sequential operations and path length",
         lead=LEAD,
-        tables=tables,
+        tables=(_as_printed(paper, entries),),
         records=_records(paper, profile, entries),
         entries=tuple(entries.values()),
         figures=table_1_figures(paper, profile) if profile else (),
@@ -98,7 +94,7 @@ def _complexity(profile: LayersProfile, key: str, _: LayerRow) -> tuple[Cell, Ve
     counts = profile.counts[key]
     fits = {size: exponent.term for size, exponent in counts.exponents.items()}
     named = {"log_k_n": "(log_k n)"}
-    powers = (f"{named.get(size, size)}^{_signed(fit, 2)}" for size, fit in fits.items())
+    powers = (f"{named.get(size, size)}^{_exponent(fit)}" for size, fit in fits.items())
     errors = (f"±{fit.standard_error:.4f}" for fit in fits.values())
     sources = [f"{fit.source}.value" for fit in fits.values()]
     sources += [f"{fit.source}.standard_error" for fit in fits.values()]
@@ -156,16 +152,17 @@ def _as_printed(paper: Paper, entries: Mapping[tuple[str, str], Entry]) -> Table
     rows: list[RowValues] = []
     for key, printed in paper.table_1.items():
         of_row = [entries[key, column] for column in COLUMNS]
-        rows.append(row(printed.name, "paper", *(e.paper for e in of_row), tone="paper"))
-        ours = (entry.ours or Cell("not measured", tone="quiet") for entry in of_row)
-        rows.append(row(printed.name, "ours", *ours, tone="ours"))
+        rows.append(row(printed.name, *(e.paper for e in of_row), tone="paper", block=key))
+        if all(entry.ours for entry in of_row):
+            rows.append(row("ours", *map(judged_cell, of_row), tone="ours", block=key))
     return table(
-        "Table 1, with ours beneath",
-        text("Layer type", "Figures", *(heading for heading, _ in COLUMNS.values())),
+        "Table 1",
+        text("Layer type", *(heading for heading, _ in COLUMNS.values())),
         rows,
         (
             f"{paper.about['table_1']} Source of the formulas: {paper.source}.",
             *paper.notes["table_1"].values(),
+            COUNTING,
             GROWTH,
             CHAINS,
             PATHS,
@@ -191,114 +188,8 @@ def _is_near(exponent: Exponent, paper: int) -> bool:
     return abs(exponent.term.value - paper) <= TOLERANCE_EXPONENT
 
 
-def _signed(fit: Fitted, decimals: int) -> str:
-    return f"{fit.value:.{decimals}f}".replace("-", MINUS)
-
-
-def _exponents(profile: LayersProfile) -> Table:
-    rows = []
-    for name, counts in profile.counts.items():
-        for size, exponent in counts.exponents.items():
-            near = _is_near(exponent, counts.paper[size])
-            fits = (_fit_cell(fit) for fit in (exponent.term, exponent.layer))
-            verdict = _verdict_cell(Verdict.BY_CONSTRUCTION if near else Verdict.DIFFERS)
-            rows.append(row(LAYER_TYPES[name].name, size, counts.paper[size], *fits, verdict))
-    fixed = ", ".join(f"{size} = {value}" for size, value in vars(profile.fixed).items())
-    return table(
-        "Exponents of the FLOPs, counted",
-        text("Layer type", "Size")
-        + numbers("Paper", "Table 1's term", "Whole layer")
-        + text("Verdict"),
-        rows,
-        (f"What does not vary is fixed: {fixed}.", COUNTING, GROWTH),
-        key="exponents",
-    )
-
-
-def _verdict_cell(verdict: Verdict) -> Cell:
-    return Cell(verdict.value, tone=verdict.name.lower())
-
-
-def _fit_cell(fit: Fitted) -> Cell:
-    return Cell(
-        _signed(fit, 4),
-        detail=f"±{fit.standard_error:.4f}",
-        sources=(f"{fit.source}.value", f"{fit.source}.standard_error"),
-    )
-
-
-def _counts(paper: Paper, profile: LayersProfile) -> Table:
-    """FLOPs over n at the paper's widths."""
-    fixed, in_table = profile.fixed, [name for name in profile.counts if name in paper.table_1]
-    lengths = sorted({point.n for point in profile.counts[in_table[0]].points.values()})
-    rows = []
-    for name in in_table:
-        by_width: dict[int, dict[int, Counted]] = {}
-        for point in profile.counts[name].points.values():
-            if (point.k, point.r) == (fixed.k, fixed.r) and point.d >= fixed.d:
-                by_width.setdefault(point.d, {})[point.n] = point
-        for d, by_length in sorted(by_width.items()):
-            if not by_length.keys() >= set(lengths):
-                continue
-            points = [by_length[n] for n in lengths]
-            is_all = all(point.term == point.layer for point in points)
-            parts = {"term": "whole layer"} if is_all else {"term": "term", "layer": "whole layer"}
-            for part, words in parts.items():
-                flops = (
-                    Cell(f"{getattr(point, part):,}", sources=(f"{point.source}.{part}",))
-                    for point in points
-                )
-                rows.append(row(LAYER_TYPES[name].name, d, words, *flops))
-    return table(
-        "FLOPs of one layer, forward, one sentence of n positions",
-        text("Layer type")
-        + numbers("d")
-        + text("Counted")
-        + numbers(*(f"n = {n:,}" for n in lengths)),
-        rows,
-        (
-            f"Kernel k = {fixed.k}, neighborhood r = {fixed.r}: where n is below r, "
-            "windows extend beyond both ends and cost more than full attention.",
-            COUNTING,
-        ),
-        key="layer-flops",
-    )
-
-
-def _chains(profile: LayersProfile) -> Table:
-    return table(
-        "Sequential operations, measured",
-        text("Layer type") + numbers("Longest chain"),
-        (row(LAYER_TYPES[name].name, _chain_cell(chain)) for name, chain in profile.chains.items()),
-        (CHAINS,),
-        key="chains",
-    )
-
-
-def _paths(profile: LayersProfile) -> Table:
-    """Every measured path length beside the exact count."""
-    rows = []
-    for stack, growth in profile.paths.items():
-        if (exact := LAYER_TYPES[stack].path) is None:
-            continue
-        for point in growth.points.values():
-            measured = Cell(f"{point.layers}", sources=(f"{point.source}.layers",))
-            same = exact.matches([point])
-            verdict = _verdict_cell(Verdict.REPRODUCED if same else Verdict.DIFFERS)
-            count = exact.count(point)
-            name = LAYER_TYPES[stack].name
-            rows.append(row(name, point.n, point.size, exact.formula, count, measured, verdict))
-    return table(
-        "Path lengths, measured",
-        text("Stack")
-        + numbers("n", "k or r", form="")
-        + text("Layers by definition")
-        + numbers("Count", "Measured", form="")
-        + text("Verdict"),
-        rows,
-        (PATHS,),
-        key="paths",
-    )
+def _exponent(fit: Fitted) -> str:
+    return f"{fit.value:.2f}".replace("-", MINUS)
 
 
 def _records(

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING
+from itertools import product
 
 import pandas as pd
 
 from aiayn.paper import Paper
 from aiayn.profiling.layer_types import LAYER_TYPES
-from aiayn.report.drawing import INK, PALETTE, drawing, line_style
+from aiayn.report.drawing import INK, drawing, heat_map, line_style
 from aiayn.report.section import Figure
 from aiayn.results.frames import layers_frame
 from aiayn.results.metadata import ProfilingMetadata
 from aiayn.results.profiles import LayersProfile
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def table_1_figures(paper: Paper, profile: LayersProfile) -> tuple[Figure, ...]:
@@ -78,8 +73,7 @@ def _log_log(data: pd.DataFrame, x: str, y: str, label: str, *, n_is_d: float | 
     """A line for each layer type, in the same colour and dash in every figure."""
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.set(xscale="log", yscale="log", xlabel=x, ylabel=label)
         for layer, line in data.groupby("layer", sort=False):
             style = line_style(list(LAYER_TYPES).index(str(layer)))
             axes.plot(line[x], line[y], label=LAYER_TYPES[str(layer)].name, marker=".", **style)
@@ -90,19 +84,11 @@ def _log_log(data: pd.DataFrame, x: str, y: str, label: str, *, n_is_d: float | 
                 "n = d", (n_is_d, 0.02), xycoords=("data", "axes fraction"), ha="right",
                 rotation=90,
             )  # fmt: skip
-        axes.set_xlabel(x)
-        axes.set_ylabel(label)
-        _plain_numbers(axes)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:,g}")
+            axis.set_minor_formatter("")
         drawn.figure.legend(loc="outside right upper")
     return drawn.svg
-
-
-def _plain_numbers(axes: Axes) -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-        axis.set_minor_formatter(NullFormatter())
 
 
 def _dependences(profile: LayersProfile) -> Figure:
@@ -113,15 +99,16 @@ def _dependences(profile: LayersProfile) -> Figure:
         for depth, lines in sorted(maps.items(), key=lambda item: int(item[0][len("layers") :]))
         for i, line in enumerate(lines, start=1)
     )
-    depths = sorted(set(data["layers"]))
-    with drawing(6.4, 1.75 * len(profile.maps.stacks)) as drawn:
+    layers, depths = data["layer"].unique(), sorted(data["layers"].unique())
+    with drawing(6.4, 1.75 * len(layers)) as drawn:
         grid = drawn.figure.subplots(
-            len(profile.maps.stacks), len(depths), sharex=True, sharey=True, squeeze=False
+            len(layers), len(depths), sharex=True, sharey=True, squeeze=False
         )
-        panels = zip(grid.flat, data.groupby(["layer", "layers"], sort=False), strict=True)
-        for axes, ((layer, depth), rows) in panels:
-            _map(axes, list(rows["inputs"]))
-            axes.set_title(f"{LAYER_TYPES[str(layer)].name}, {depth}", fontsize=8)
+        for axes, (layer, depth) in zip(grid.flat, product(layers, depths), strict=True):
+            rows = data[(data["layer"] == layer) & (data["layers"] == depth)]["inputs"]
+            heat_map(axes, [[int(mark) for mark in line] for line in rows])
+            axes.set(aspect="equal", xticks=[], yticks=[])
+            axes.set_title(f"{LAYER_TYPES[layer].name}, {depth}", fontsize=8)
         drawn.figure.supxlabel("input position")
         drawn.figure.supylabel("output position")
     return Figure(
@@ -133,29 +120,6 @@ def _dependences(profile: LayersProfile) -> Figure:
         svg=drawn.svg,
         data=data,
     )
-
-
-def _map(axes: Axes, inputs: Sequence[str]) -> None:
-    """Neighboring dependences as one bar: far fewer elements than one a cell.
-
-    Args:
-        inputs: by output, a 1 for each input on which it depends, else a 0.
-    """
-    n = len(inputs)
-    for output, marks in enumerate(inputs):
-        runs, begin = [], 0
-        for mark, group in groupby(marks):
-            length = len(list(group))
-            if mark == "1":
-                runs.append((begin, length))
-            begin += length
-        axes.broken_barh(runs, (output, 1), facecolors=PALETTE[0], linewidth=0)
-    axes.set_xlim(0, n)
-    axes.set_ylim(n, 0)
-    axes.set_aspect("equal")
-    axes.grid(False)
-    axes.set_xticks([])
-    axes.set_yticks([])
 
 
 def wall_time(facts: ProfilingMetadata) -> Figure:

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
 from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
-from aiayn.paper import EvaluationSet, Paper
-from aiayn.report.cells import score_cell, score_records, test_set_cell, verdict_cell
+from aiayn.paper import EvaluationSet
+from aiayn.report.cells import our_cell, score_cell, score_records, scores_table
 from aiayn.report.costs import counted_costs, rounded
 from aiayn.report.departures import compare_with_paper
-from aiayn.report.evidence import Evidence
+from aiayn.report.evidence import Evidence, leading_runs
 from aiayn.report.section import Entry, Section
-from aiayn.report.table_2_figure import cost_figure
 from aiayn.report.tables import (
     NOTHING,
     Cell,
     RowValues,
     Table,
-    Value,
-    not_run,
     numbers,
     power_of_ten,
     row,
-    rows_of_runs,
     table,
     text,
 )
 from aiayn.report.verdict import TOLERANCE_BLEU
 from aiayn.results import paths
 from aiayn.results.frames import scores_frame
-from aiayn.results.scores import SplitScores
 
 Costs = Mapping[str, float]
 """Counted training FLOPs by run; a run without a history has none."""
@@ -63,12 +58,11 @@ RULE = (
     "would depend on luck; a wrong protocol moves a score by 0.7 or more, so a larger one would "
     "not detect it."
 )
-TOKENIZED = "tokenized_bleu"
-ALWAYS_SHOWN = ("bleu", "chrf", "lowercased_bleu")  # others once a run was scored by them
-MEASURED = (
-    "All scores at this scale, with the sentences that they were measured on. None is comparable "
-    "with the paper unless a verdict above says so."
+OTHER_SETS = (
+    "In grey: scores of this scale on other sentences or by another recipe, with the paper's "
+    "protocol. They are not comparable with the paper's."
 )
+MEASURED = "None is comparable with the paper unless a verdict above says so."
 MULTI30K = (
     "Lower-cased BLEU, over normalised and lower-cased Moses tokens, is how figures on Multi30k "
     "are usually published."
@@ -81,17 +75,15 @@ def section(evidence: Evidence) -> Section:
     costs = counted_costs(evidence.config, evidence.models, evidence.histories)
     return Section(
         key="table_2",
-        title="Table 2",
+        title="Table 2: translation",
         subtitle="BLEU on newstest2014 and training cost",
         lead=paper.about["table_2"],
         tables=(
-            _as_printed(paper, entries, costs, evidence.unfinished),
-            _verdicts(evidence, entries),
-            _measured(evidence, costs),
+            _as_printed(evidence, entries, costs),
+            *_all_scores(evidence, costs),
         ),
         records=_records(evidence, entries),
         entries=tuple(entries.values()),
-        figures=(cost_figure(paper, entries, costs),),
     )
 
 
@@ -117,9 +109,8 @@ def bleu_entries(evidence: Evidence) -> dict[str, Entry]:
     return entries
 
 
-def _as_printed(
-    paper: Paper, entries: Mapping[str, Entry], costs: Costs, unfinished: Mapping[str, str]
-) -> Table:
+def _as_printed(evidence: Evidence, entries: Mapping[str, Entry], costs: Costs) -> Table:
+    paper = evidence.paper
     pairs, notes = paper.table_2_columns, paper.notes["table_2"]
     rows: list[RowValues] = []
     for key, printed in paper.table_2.items():
@@ -132,21 +123,25 @@ def _as_printed(
         of_each = [of_both] if of_both else [printed.flops.get(pair) for pair in pairs]
         flops = [power_of_ten(cell.text) if cell else None for cell in of_each]
         name = Cell(printed.name, detail=printed.by or "")
-        rows.append(row(name, origin, *bleu, *flops, tone=origin))
-        if printed.recipes:
-            runs = [f"{pair}.{key}" for pair in pairs]
-            # a cost is shown beside the paper's only where the training is the paper's
-            spent = (_cost(costs.get(run) if entries[run].ours else None) for run in runs)
-            cells = (_score_and_verdict(entries[run], run, unfinished.get(run, "")) for run in runs)
-            rows.append(row(printed.name, "ours", *cells, *spent, tone="ours"))
+        block = key if printed.recipes else origin
+        rows.append(row(name, *bleu, *flops, tone=origin, block=block))
+        if printed.recipes and any(
+            evidence.scores.get(run) or run in evidence.unfinished
+            for run in (f"{pair}.{key}" for pair in pairs)
+        ):
+            rows.append(_our_row(key, evidence, entries, costs))
+    rows += [_our_row(name, evidence, entries, costs) for name in _own_models(evidence)]
     headings = [column.heading for column in pairs.values()]
     return table(
-        "Table 2, with ours beneath",
-        text("Model", "Figures")
+        "Table 2",
+        text("Model")
         + numbers(*(f"{name} BLEU" for name in headings), *(f"{name} FLOPs" for name in headings)),
         rows,
         (
             *(("a", note) for key, note in notes.items() if ".bleu." in key),
+            OTHER_SETS,
+            RULE,
+            PROTOCOL,
             f"{paper.about['table_2']} Source of all published figures: {paper.source}.",
             notes["flops"],
             COUNTED,
@@ -155,69 +150,54 @@ def _as_printed(
     )
 
 
-def _score_and_verdict(entry: Entry, run: str, failure: str) -> Cell:
-    if entry.ours is None:
-        return not_run(failure)
-    score = entry.ours
-    return Cell(score.text, detail=entry.verdict.value, sources=score.sources[:1], run=run)
+def _own_models(evidence: Evidence) -> list[str]:
+    """Names of tested runs, as after "en-de.", that are none of the paper's models; at most LEADING
+    of each pair."""
+    names: dict[str, None] = {}
+    for pair in evidence.paper.table_2_columns:
+        if pair in evidence.config.tasks:
+            runs = (run for run in leading_runs(evidence.config, pair) if evidence.scores.get(run))
+            names |= {run.removeprefix(f"{pair}."): None for run in runs}
+    return [name for name in names if name not in evidence.paper.table_2]
+
+
+def _our_row(
+    name: str, evidence: Evidence, entries: Mapping[str, Entry], costs: Costs
+) -> RowValues:
+    runs = {pair: f"{pair}.{name}" for pair in evidence.paper.table_2_columns}
+    judged = {run: entry.ours for run, entry in entries.items()}
+    return row(
+        Cell("ours", detail=name),
+        *(_our_bleu(pair, run, evidence, entries) for pair, run in runs.items()),
+        # a cost is shown beside the paper's only where the training is the paper's
+        *(_cost(costs.get(run) if judged.get(run) else None) for run in runs.values()),
+        tone="ours",
+        block=name,
+    )
+
+
+def _our_bleu(pair: str, run: str, evidence: Evidence, entries: Mapping[str, Entry]) -> Cell:
+    protocol = evidence.paper.table_2_columns[pair].protocol
+    metrics = sorted(TRANSLATION_METRICS, key=lambda metric: metric.name != protocol)
+    test = (evidence.scores.get(run) or {}).get(paths.TEST)
+    return our_cell(entries.get(run), test, run, metrics, evidence.unfinished)
 
 
 def _cost(flops: float | None) -> Cell:
     return NOTHING if flops is None else Cell(rounded(flops))
 
 
-def _verdicts(evidence: Evidence, entries: Mapping[str, Entry]) -> Table:
-    def values(run: str, entry: Entry) -> Iterator[Value]:
-        pair, _, key = run.partition(".")
-        column = evidence.paper.table_2_columns[pair]
-        yield Cell(evidence.paper.table_2[key].name, detail=column.heading)
-        corpora, pairs = " + ".join(column.test_set.corpora), f"{column.test_set.pairs:,} pairs"
-        yield Cell(corpora, detail=pairs)
-        yield entry.paper
-        yield entry.ours or NOTHING
-        yield entry.difference
-        yield verdict_cell(entry)
-        scores = (evidence.scores.get(run) or {})[paths.TEST].scores if entry.ours else {}
-        yield score_cell(scores.get("bleu"), run)
-
-    return table(
-        "Verdicts, cell by cell",
-        text("Model", "Test set")
-        + numbers("Paper", "Ours", "Difference", form="+.2f")
-        + text("Verdict")
-        + numbers("SacreBLEU"),
-        (row(*values(run, entry)) for run, entry in entries.items()),
-        (RULE, PROTOCOL),
-        key="verdicts",
-    )
-
-
-def _measured(evidence: Evidence, costs: Costs) -> Table:
-    config, columns, scores = evidence.config, evidence.paper.table_2_columns, evidence.scores
-    protocols = {TOKENIZED, *(column.protocol for column in columns.values())}
-    names = scores_frame(config, scores)["metric"]
-    shown = {*ALWAYS_SHOWN, *names} - protocols
-    metrics = [metric for metric in TRANSLATION_METRICS if metric.name in shown]
-
-    def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
-        column = columns.get(config.run(run).task)
-        names = (column.protocol if column else TOKENIZED, *(metric.name for metric in metrics))
-        for split, scored in splits.items():
-            yield (
-                test_set_cell(scored.test_set, split),
-                scored.test_set.pairs,
-                *(score_cell(scored.scores.get(name), run) for name in names),
-                _cost(costs.get(run)),
-            )
-
-    return table(
-        f"Measured at the scale {config.scale}",
-        text("Run", "Scored on")
-        + numbers("Pairs", "BLEU, paper's protocol", *(metric.label for metric in metrics))
-        + numbers("Training FLOPs"),
-        rows_of_runs(evidence.scores_of("translation"), values),
+def _all_scores(evidence: Evidence, costs: Costs) -> Iterator[Table]:
+    scores = evidence.scores_of("translation")
+    used = set(scores_frame(evidence.config, scores)["metric"])
+    yield from scores_table(
+        f"All translation scores at the scale {evidence.config.scale}",
+        scores,
+        [metric for metric in TRANSLATION_METRICS if metric.name in used],
         (MEASURED, MULTI30K, COUNTED),
         key="measured",
+        unfinished=evidence.unfinished,
+        further={"Training FLOPs": lambda run, _: _cost(costs.get(run))},
     )
 
 

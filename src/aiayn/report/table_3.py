@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
@@ -12,7 +11,7 @@ from aiayn.paper import Paper, VariationRow, recipe_of
 from aiayn.paper.claims import agreement
 from aiayn.report.departures import compare_with_paper
 from aiayn.report.evidence import Evidence
-from aiayn.report.findings import interim_looks_note
+from aiayn.report.findings import design_notes
 from aiayn.report.section import Entry, Section
 from aiayn.report.table_3_figures import figures
 from aiayn.report.tables import (
@@ -22,6 +21,7 @@ from aiayn.report.tables import (
     RowValues,
     Table,
     Value,
+    not_run,
     numbers,
     row,
     table,
@@ -31,22 +31,17 @@ from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY
 from aiayn.results import paths
 from aiayn.results.comparison import Comparison, Measure
 from aiayn.results.frames import comparisons_frame, over_seeds, scores_frame
-from aiayn.results.profiles import ModelCost, ModelsProfile
+from aiayn.results.profiles import ModelCost
 
 MEASURES = ("perplexity", "bleu")
-SIZES = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls")
-COLUMNS = (*SIZES, "steps", "positions")
+SIZES = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls", "steps")
 OURS_ALONE = "own"
-# of ours beside the base: a ratio of perplexities or a difference of BLEU, its 95 % interval, the
-# p-value corrected over the table and the interim looks, and what it says; sentences_p are
-# sacreBLEU's paired bootstrap tests
-FIELDS = (
-    "origin", "row", "group", "model", "runs", "split", "test_set", "pairs",
-    "perplexity", "perplexity_sd", "perplexity_ratio", "perplexity_low", "perplexity_high",
-    "perplexity_p", "perplexity_moves",
-    "bleu", "bleu_sd", "bleu_difference", "bleu_low", "bleu_high", "bleu_p", "bleu_moves",
-    "sentences_p", "parameters",
-)  # fmt: skip
+# of ours as in results.frames.SCHEMAS["comparisons"]; sentences_p are sacreBLEU's paired bootstrap
+# tests, seed by seed
+FIELDS = [
+    "origin", "row", "group", "model", "runs", "split", "test_set", "pairs", "measure", "mean",
+    "sd", "n", "effect", "low", "high", "p_value", "p_corrected", "claim", "outcome", "sentences_p",
+]  # fmt: skip
 
 PROTOCOL = (
     "Perplexity is per word piece, so it compares only within one vocabulary. Both are of the last "
@@ -54,12 +49,12 @@ PROTOCOL = (
     "several seeds a cell is their mean, with the standard deviation beside it."
 )
 MOVES = (
-    "Vs base: whether a row differs from the base by more than another seed would, beside what "
-    "the paper says. Below it, ours relative to the base: a difference of BLEU or a ratio of "
-    "perplexities, with a 95 % interval. A row with one seed is judged by the spread over the "
-    "base's seeds (Student's t, prediction interval), one with several by Welch's t; p-values are "
-    "corrected over all tests of the table (Holm), separately from the findings, and significant "
-    "below 0.05. Undecided: within the noise of the seed."
+    "Vs base: whether a row of ours differs from the base by more than another seed would, beside "
+    "what the paper says. Below it, ours relative to the base: a difference of BLEU or a ratio of "
+    "perplexities, with its interval (simultaneous, 95 %; of row E 90 %). Rows are compared with "
+    "the base seed by seed (Student's paired t), so a row with one seed is not tested; p-values "
+    "are corrected over all tests of the table (Holm), separately from the findings, and "
+    "significant below 0.05. Undecided: within the noise of the seed."
 )
 CLAIMS = (
     "Each of the paper's rows is one training. Its differences of up to 0.3 BLEU, or 3 % of "
@@ -67,10 +62,7 @@ CLAIMS = (
     "no claim of the paper to compare with. Row (E) is a claim of equality and is tested as one: "
     "within the same margins, by two one-sided tests (docs/decisions/significance.md)."
 )
-PARAMETERS = (
-    "Parameters at the paper's size are counted for a vocabulary of 37,000 pieces; no single "
-    "vocabulary meets the paper's whole column (docs/deviations.md)."
-)
+BLANK = "As in the paper, a blank is the base's value; ours has a base of its own."
 NEIGHBOURHOOD = (
     "Rows with r: self-attention restricted to r positions, in the source around a position, in "
     "the target up to it. The paper plans it (section 4) and has no such row."
@@ -83,8 +75,8 @@ def section(evidence: Evidence) -> Section:
     compared, profile = evidence.variations, evidence.models
     return Section(
         key="table_3",
-        title="Table 3",
-        subtitle="variations of the architecture",
+        title="Table 3: variations",
+        subtitle="of the architecture, on the development set",
         lead=paper.about["table_3"],
         tables=(_table(evidence),),
         records=_records(evidence),
@@ -159,25 +151,24 @@ def _table(evidence: Evidence) -> Table:
     own = _own_models(paper, config, evidence.variations)
     rows: list[RowValues] = []
     for key, printed in paper.table_3.items():
-        rows.append(_paper_row(key, printed, evidence.models))
-        if (name := model_name(config, key)) in config.models:
-            rows.append(_our_row(name, evidence))
-    rows += [_our_row(name, evidence) for name in own]
+        rows.append(_paper_row(key, printed))
+        rows += _our_row(model_name(config, key), printed.group, evidence)
+    for name in own:
+        rows += _our_row(name, OURS_ALONE, evidence)
     return table(
-        "Table 3, with ours beneath",
+        "Table 3",
         text("Row")
-        + numbers(*SIZES, form="")
-        + numbers("steps")
-        + text("positions")
-        + numbers("PPL", "BLEU", "params ×10⁶", "×10⁶ at the paper's size")
+        + numbers(*SIZES, form="", minor=True)
+        + numbers("PPL", "BLEU", "params ×10⁶")
         + text("PPL vs base", "BLEU vs base"),
         rows,
         (
+            *_not_run(evidence),
+            BLANK,
             PROTOCOL,
             MOVES,
-            *interim_looks_note(config),
+            *design_notes(config),
             CLAIMS,
-            PARAMETERS,
             *([NEIGHBOURHOOD] if any(config.models[name].neighbourhood for name in own) else []),
             paper.notes["table_3"]["B.d_v"],
             f"Published figures: {paper.source}.",
@@ -186,52 +177,75 @@ def _table(evidence: Evidence) -> Table:
     )
 
 
-def _paper_row(key: str, printed: VariationRow, profile: ModelsProfile | None) -> RowValues:
+def _not_run(evidence: Evidence) -> Iterator[str]:
+    """A note on the rows whose model this scale has but has not run."""
+    config, compared = evidence.config, evidence.variations
+    rows = (model_name(config, key) for key in evidence.paper.table_3)
+    models = [name for name in rows if name in config.models]
+    reasons = {
+        config.run(run).model: why for run, why in evidence.unfinished.items() if run in config.runs
+    }
+    yield from not_run({name: compared and compared.models.get(name) for name in models}, reasons)
+
+
+def _paper_row(key: str, printed: VariationRow) -> RowValues:
     group = f"({printed.group})" if len(printed.group) == 1 else printed.group
-    columns = (printed.columns.get(column) for column in COLUMNS)
+    sizes: list[Value] = [
+        cell.text if (cell := printed.columns.get(size)) else "" for size in SIZES
+    ]
+    if printed.columns.keys() == {"positions"}:
+        sizes = [Cell("learned positions instead of sinusoids", span=len(SIZES))]
+    varied = "" if key == "base" else ", ".join(
+        f"{name} {cell.text}" for name, cell in printed.columns.items()
+    )  # fmt: skip
     millions = printed.parameters_millions
     return row(
-        group,
-        *(cell.text if cell else "" for cell in columns),
+        Cell(group, detail=varied),
+        *sizes,
         printed.perplexity.text,
         printed.bleu.text,
         millions.text if millions else "",
-        _millions(profile.paper.get(key) if profile else None),
-        "",
         "",
         tone="paper",
+        block=printed.group,
     )
 
 
-def _our_row(name: str, evidence: Evidence) -> RowValues:
-    model, compared = evidence.config.models[name], evidence.variations
-    near = model.neighbourhood
-    about = [Cell(f"ours ({name})", detail=f"r = {near}" if near else "")]
-    columns = [getattr(model, column) for column in COLUMNS]
+def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
+    """The sizes in which it differs from the base, and what it scored; none of a model that was not
+    run."""
+    config, compared = evidence.config, evidence.variations
     variation = compared.models.get(name) if compared else None
     if compared is None or variation is None:
-        failures = (
-            evidence.unfinished[run]
-            for run, described in evidence.config.runs.items()
-            if described.model == name and run in evidence.unfinished
-        )
-        missing = Cell("not run", detail=next(failures, ""), span=len(MEASURES))
-        return row(*about, *columns, missing, *[""] * 4)
-    measures = (variation.perplexity, variation.bleu)
-    moves = [NOTHING for _ in measures]
-    if name != compared.base:
+        return
+    model, base = config.models[name], config.models[compared.base]
+    is_base = name == compared.base
+    sizes: list[Value] = [
+        value if is_base or value != getattr(base, size) else ""
+        for size in SIZES
+        for value in (getattr(model, size),)
+    ]
+    if model.positions != base.positions:
+        sizes = [Cell(f"{model.positions} positions", span=len(SIZES))]
+    moves = [NOTHING for _ in MEASURES]
+    if not is_base:
         moves = [
-            _moves(measure, form, variation.run, compared.why_not_tested)
-            for measure, form in zip(measures, ("×{:.2f}", "{:+.2f}"), strict=True)
+            _moves(measure, form, variation.run)
+            for measure, form in (
+                (variation.perplexity, "×{:.2f}"),
+                (variation.bleu, "{:+.2f}"),
+            )
         ]
-    return row(
-        *about,
-        *columns,
-        *(_over_seeds(measure, variation.run) for measure in measures),
+    near = model.neighbourhood
+    yield row(
+        Cell("ours", detail=f"{name}, r = {near}" if near else name),
+        *sizes,
+        _over_seeds(variation.perplexity, variation.run),
+        _over_seeds(variation.bleu, variation.run),
         _millions(_cost(evidence, name)),
-        "",
         *moves,
         tone="ours",
+        block=group,
     )
 
 
@@ -240,19 +254,20 @@ def _cost(evidence: Evidence, model: str) -> ModelCost | None:
     return costs.get(evidence.config.variations.task)
 
 
-def _moves(measure: Measure, form: str, run: str, why_none: str) -> Cell:
+def _moves(measure: Measure, form: str, run: str) -> Cell:
     """What ours says of a row beside the base, and the effect; or why there is none."""
     said = agreement(measure.claim, measure.outcome)
     tone = "quiet" if measure.outcome == "undecided" else ""
     effect = measure.effect
     if effect is None:
-        return Cell(said, detail=why_none, tone=tone)
+        return Cell(said, detail=measure.why_not_tested or "", tone=tone)
     value, low, high = (
         form.format(number).replace("-", MINUS)
         for number in (effect.value, effect.low, effect.high)
     )
     sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-    return Cell(said, detail=f"{value}, {low} to {high}", sources=sources, run=run, tone=tone)
+    details = filter(None, (f"{value}, {low} to {high}", effect.missing_partners))
+    return Cell(said, detail="; ".join(details), sources=sources, run=run, tone=tone)
 
 
 def _over_seeds(measure: Measure, run: str) -> Cell:
@@ -269,61 +284,38 @@ def _millions(cost: ModelCost | None) -> Value:
 
 
 def _records(evidence: Evidence) -> pd.DataFrame:
-    """The paper's line of each row, ours after it, then our own rows."""
-    paper, ours = evidence.paper, _our_records(evidence)
-    records: list[dict[str, Any]] = []
-    for key, printed in paper.table_3.items():
-        about = {"row": key, "group": printed.group}
-        millions = printed.parameters_millions
-        records.append(
-            {
-                **about,
-                "origin": "paper",
-                "split": "dev",
-                "test_set": "+".join(paper.table_3_test_set.corpora),
-                "pairs": paper.table_3_test_set.pairs,
-                "perplexity": printed.perplexity.text,
-                "bleu": printed.bleu.text,
-                "parameters": f"{millions.value * 1e6:.0f}" if millions else None,
-            }
-        )
-        if found := ours.pop(model_name(evidence.config, key), None):
-            records.append(about | found)
-    records += [{"group": OURS_ALONE, **found} for found in ours.values()]
-    return pd.DataFrame(records, columns=list(FIELDS))
-
-
-def _our_records(evidence: Evidence) -> dict[str, dict[str, Any]]:
-    """By model, the fields of its line that are not about the paper's row."""
-    compared = evidence.variations
+    """The paper's figures, then ours, a line for each measure of each row."""
+    paper, compared = evidence.paper, evidence.variations
+    printed = pd.DataFrame(
+        {
+            "origin": "paper",
+            "row": key,
+            "group": row.group,
+            "split": paths.DEV,
+            "test_set": "+".join(paper.table_3_test_set.corpora),
+            "pairs": paper.table_3_test_set.pairs,
+            "measure": measure,
+            "mean": getattr(row, measure).text,
+        }
+        for key, row in paper.table_3.items()
+        for measure in MEASURES
+    )
     if compared is None:
-        return {}
-    records: dict[str, dict[str, Any]] = {}
-    for model, variation in compared.models.items():
-        seeds, cost = variation.seeds.values(), _cost(evidence, model)
-        records[model] = {
-            "origin": "ours",
-            "model": model,
-            "runs": " ".join(seed.run for seed in seeds),
-            "split": compared.split,
-            "test_set": "+".join(compared.test_set.corpora),
-            "pairs": compared.test_set.pairs,
-            "sentences_p": " ".join(
-                f"{seed.sentences.p_value}" for seed in seeds if seed.sentences
-            ),
-            "parameters": f"{cost.parameters}" if cost else None,
-        }
-    effects = {"perplexity": "ratio", "bleu": "difference"}
-    for line in comparisons_frame(compared).to_dict("records"):
-        name, claim = line["measure"], None if pd.isna(line["claim"]) else line["claim"]
-        is_base = line["model"] == compared.base
-        records[line["model"]] |= {
-            name: line["mean"],
-            f"{name}_sd": line["sd"],
-            f"{name}_{effects[name]}": line["effect"],
-            f"{name}_low": line["low"],
-            f"{name}_high": line["high"],
-            f"{name}_p": line["p_corrected"],
-            f"{name}_moves": None if is_base else agreement(claim, line["outcome"]),
-        }
-    return records
+        return printed.reindex(columns=FIELDS)
+    rows = {model_name(evidence.config, key): key for key in paper.table_3}
+    groups = {model: paper.table_3[key].group for model, key in rows.items()}
+    ours = comparisons_frame(compared)
+    seeds = {model: variation.seeds.values() for model, variation in compared.models.items()}
+    ours = ours.assign(
+        origin="ours",
+        row=ours["model"].map(rows),
+        group=ours["model"].map(groups).fillna(OURS_ALONE),
+        runs=ours["model"].map(lambda name: " ".join(seed.run for seed in seeds[name])),
+        split=compared.split,
+        test_set="+".join(compared.test_set.corpora),
+        pairs=compared.test_set.pairs,
+        sentences_p=ours["model"].map(
+            lambda name: " ".join(f"{s.sentences.p_value}" for s in seeds[name] if s.sentences)
+        ),
+    )
+    return pd.concat([printed, ours]).reindex(columns=FIELDS)

@@ -154,7 +154,7 @@ def _draw(points: pd.DataFrame, label: str) -> str:
 
 
 def _panel(axes: Axes, points: pd.DataFrame, varied: str, colour: str) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+    from matplotlib.ticker import MaxNLocator
 
     series = points[points["mark"] != "own"]
     # sizes of several columns at once are no series: only points
@@ -178,5 +178,5 @@ def _panel(axes: Axes, points: pd.DataFrame, varied: str, colour: str) -> None:
         if varied in ("h", "d_k"):
             axes.set_xscale("log", base=2)
         axes.set_xticks(sorted(set(points["x"])))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
 from aiayn.evaluation.bracket_metrics import BRACKET_METRICS
-from aiayn.paper import Paper
-from aiayn.report.cells import (
-    score_cell,
-    score_records,
-    test_set_cell,
-    two_decimals,
-    verdict_cell,
-)
+from aiayn.report.cells import our_cell, score_cell, score_records, scores_table, two_decimals
 from aiayn.report.departures import compare_with_paper
-from aiayn.report.drawing import PALETTE, drawing
+from aiayn.report.drawing import drawing, line_style
 from aiayn.report.evidence import Evidence, Scores
 from aiayn.report.parse_trees import read_parses, tree_figures
 from aiayn.report.section import Entry, Figure, Section
@@ -24,11 +17,8 @@ from aiayn.report.tables import (
     Cell,
     RowValues,
     Table,
-    Value,
-    not_run,
     numbers,
     row,
-    rows_of_runs,
     table,
     text,
 )
@@ -63,34 +53,33 @@ def section(evidence: Evidence) -> Section:
     Raises:
         DataError: texts and outputs of a run do not belong together.
     """
-    paper, entries = evidence.paper, _entries(evidence)
+    entries = _entries(evidence)
     parsers = evidence.scores_of("parsing")
-    parses = read_parses(evidence.config, evidence.root)
     return Section(
         key="table_4",
-        title="Table 4",
-        subtitle="English constituency parsing",
+        title="Table 4: parsing",
+        subtitle="English constituency parsing, F1 on section 23 of the Wall Street Journal",
         lead="The claim that the model generalizes to other tasks: the same graph, with sentences "
         "in and trees out.",
         tables=(
-            _as_printed(paper, entries, evidence.unfinished),
-            *([_measured(evidence.config.scale, parsers)] if parsers else []),
+            _as_printed(evidence, entries),
+            *_all_scores(evidence),
         ),
         records=_records(evidence, entries),
         entries=tuple(entries.values()),
-        figures=(*_f1_by_length(parsers), *tree_figures(parses)),
+        figures=(*_f1_by_length(parsers), *tree_figures(read_parses(evidence))),
     )
 
 
 def _entries(evidence: Evidence) -> dict[str, Entry]:
-    """The F1 of the paper's own parsers, by row."""
+    """The F1 of the paper's own parsers, by the run of ours for each."""
     entries = {}
-    for key, printed in evidence.paper.table_4.items():
+    for printed in evidence.paper.table_4.values():
         if printed.run is None or printed.recipe is None:
             continue
         test = (evidence.scores.get(printed.run) or {}).get(paths.TEST)
         ours = test.scores.get("bracket_f1") if test else None
-        entries[key] = compare_with_paper(
+        entries[printed.run] = compare_with_paper(
             evidence,
             f"Parsing, {printed.training}: F1 on WSJ 23",
             printed.f1,
@@ -104,46 +93,50 @@ def _entries(evidence: Evidence) -> dict[str, Entry]:
     return entries
 
 
-def _as_printed(paper: Paper, entries: Mapping[str, Entry], unfinished: Mapping[str, str]) -> Table:
-    rows: list[RowValues] = []
-    for key, printed in paper.table_4.items():
+def _as_printed(evidence: Evidence, entries: Mapping[str, Entry]) -> Table:
+    paper, rows = evidence.paper, list[RowValues]()
+    ours = dict(_our_rows(evidence, entries))
+    for printed in paper.table_4.values():
         origin = "paper" if printed.run else "published"
-        name, training = printed.name, printed.training
-        rows.append(row(name, training, origin, printed.f1.text, None, "", tone=origin))
-        if entry := entries.get(key):
-            failure = unfinished.get(printed.run or "", "")
-            ours = (entry.ours or not_run(failure), entry.difference, verdict_cell(entry))
-            rows.append(row(name, training, "ours", *ours, tone="ours"))
+        block = printed.run or origin
+        rows.append(row(printed.name, printed.training, printed.f1.text, tone=origin, block=block))
+        if printed.run in ours:
+            rows.append(ours.pop(printed.run))
     return table(
-        "Table 4, with ours beneath",
-        text("Parser", "Training", "Figures")
-        + numbers("WSJ 23 F1", "Difference", form="+.2f")
-        + text("Verdict"),
-        rows,
+        "Table 4",
+        text("Parser", "Training") + numbers("WSJ 23 F1"),
+        [*rows, *ours.values()],
         (f"{paper.about['table_4']} Source of all published figures: {paper.source}.", RULE),
         key="table-4",
     )
 
 
-def _measured(scale: str, parsers: Scores) -> Table:
-    def values(run: str, splits: Mapping[str, SplitScores]) -> Iterator[Sequence[Value]]:
-        for split, scored in splits.items():
+def _our_rows(evidence: Evidence, entries: Mapping[str, Entry]) -> Iterator[tuple[str, RowValues]]:
+    """Of every run with a test score, or that failed."""
+    trainings = {printed.run: printed.training for printed in evidence.paper.table_4.values()}
+    for run, splits in evidence.scores_of("parsing").items():
+        test = (splits or {}).get(paths.TEST)
+        if test or run in evidence.unfinished:
+            f1 = our_cell(entries.get(run), test, run, BRACKET_METRICS, evidence.unfinished)
             yield (
-                test_set_cell(scored.test_set, split),
-                _count(scored, "sentences", run),
-                *(score_cell(scored.scores.get(metric.name), run) for metric in BRACKET_METRICS),
-                _count(scored, "repaired", run),
-                _count(scored, "skipped", run),
+                run,
+                row(Cell("ours", detail=run), trainings.get(run, ""), f1, tone="ours", block=run),
             )
 
-    return table(
-        f"Parsing measured at the scale {scale}",
-        text("Run", "Scored on")
-        + numbers("Sentences", *(metric.label for metric in BRACKET_METRICS))
-        + numbers("Repaired", "Skipped"),
-        rows_of_runs(parsers, values),
+
+def _all_scores(evidence: Evidence) -> Iterator[Table]:
+    yield from scores_table(
+        f"All parsing scores at the scale {evidence.config.scale}",
+        evidence.scores_of("parsing"),
+        BRACKET_METRICS,
         (PROTOCOL, "None is comparable with the paper unless a verdict above says so."),
         key="parsing-measured",
+        unfinished=evidence.unfinished,
+        of="Sentences",
+        further={
+            "Repaired": lambda run, scored: _count(scored, "repaired", run),
+            "Skipped": lambda run, scored: _count(scored, "skipped", run),
+        },
     )
 
 
@@ -192,15 +185,11 @@ def _f1_by_length(parsers: Scores) -> Iterator[Figure]:
     )
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
-        for n, run in enumerate(curves):
-            curve = groups[groups["run"] == run].set_index("words").reindex(classes)["f1"]
-            shown = [number for number, f1 in enumerate(curve) if pd.notna(f1)]
-            axes.plot(
-                shown, curve.dropna(), marker="o", markersize=4, label=run, color=PALETTE[n % 6]
-            )
-        axes.set_xticks(range(len(classes)), classes)
-        axes.set_xlabel("words in the sentence")
-        axes.set_ylabel("bracket F1, %")
+        # every run has all classes, in this order; without sentences of a length there is a gap
+        for number, run in enumerate(curves):
+            f1 = groups[groups["run"] == run].set_index("words").reindex(classes)["f1"]
+            axes.plot(classes, f1, label=run, **line_style(number, markers=True))
+        axes.set(xlabel="words in the sentence", ylabel="bracket F1, %")
         axes.set_ylim(top=101)
         drawn.figure.legend(loc="outside right upper")
     yield Figure(

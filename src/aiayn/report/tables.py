@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal, NamedTuple, TypeVar
 
 import pandas as pd
@@ -30,7 +32,7 @@ class Cell:
     `detail` is a remark in smaller print, `mark` refers to a note, `span` counts the columns it
     takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that
     order, is written, and in `run` whose it is. `tone` is a class of the page's style sheet.
-    `side`, set by the table, is l, r, or c across several columns.
+    The table sets `side`: l, r, or c across several columns, and `minor` as in TableColumn.
     """
 
     text: str
@@ -41,6 +43,7 @@ class Cell:
     run: str = ""
     tone: str = ""
     side: str = field(default="", compare=False)
+    minor: bool = field(default=False, compare=False)
 
 
 NOTHING = Cell(EMPTY, tone="quiet")
@@ -51,11 +54,13 @@ Value = Cell | str | int | float | None
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column: left or right aligned; `form` is the format of its numbers, such as ".2f"."""
+    """A column: left or right aligned; `form` is the format of its numbers, such as ".2f"; one that
+    is `minor` is left out on a phone's screen."""
 
     heading: str
     side: Literal["l", "r"] = "l"
     form: str = ""
+    minor: bool = False
 
     def cell(self, value: Value) -> Cell:
         """A value as the column shows it."""
@@ -66,39 +71,37 @@ class TableColumn:
         return Cell(EMPTY if value is None else value)
 
 
-def not_run(reason: str = "") -> Cell:
-    """Of a run without a result, and why it has none if that is known."""
-    return Cell("not run", detail=reason, tone="quiet")
-
-
-def text(*headings: str) -> tuple[TableColumn, ...]:
+def text(*headings: str, minor: bool = False) -> tuple[TableColumn, ...]:
     """Columns of words."""
-    return tuple(TableColumn(heading) for heading in headings)
+    return tuple(TableColumn(heading, minor=minor) for heading in headings)
 
 
-def numbers(*headings: str, form: str = ",") -> tuple[TableColumn, ...]:
+def numbers(*headings: str, form: str = ",", minor: bool = False) -> tuple[TableColumn, ...]:
     """Columns of numbers, right aligned."""
-    return tuple(TableColumn(heading, "r", form) for heading in headings)
+    return tuple(TableColumn(heading, "r", form, minor) for heading in headings)
 
 
 class RowValues(NamedTuple):
-    """Values from left to right, before they are laid out in columns; `tone` as in Row."""
+    """Values from left to right, before they are laid out in columns; the rest as in Row."""
 
     values: tuple[Value, ...]
     tone: str = ""
+    block: str = ""
 
 
-def row(*values: Value, tone: str = "") -> RowValues:
+def row(*values: Value, tone: str = "", block: str = "") -> RowValues:
     """A row of a table."""
-    return RowValues(values, tone)
+    return RowValues(values, tone, block)
 
 
 @dataclass(frozen=True)
 class Row:
-    """Cells from left to right; `tone` is a class of the page's style sheet."""
+    """Cells from left to right; `tone` is a class of the page's style sheet. A rule separates rows
+    of different blocks."""
 
     cells: tuple[Cell, ...]
     tone: str = ""
+    block: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,12 @@ class Table:
     def headings(self) -> tuple[str, ...]:
         """Of the columns, from left to right."""
         return tuple(column.heading for column in self.columns)
+
+    @property
+    def blocks(self) -> Iterator[tuple[Row, ...]]:
+        """Neighbouring rows of one block."""
+        for _, rows in groupby(self.rows, key=attrgetter("block")):
+            yield tuple(rows)
 
 
 def table(
@@ -136,7 +145,7 @@ def table(
     return Table(
         title,
         columns,
-        tuple(Row(_laid_out(row.values, columns), row.tone) for row in rows),
+        tuple(Row(_laid_out(row.values, columns), row.tone, row.block) for row in rows),
         tuple(("", note) if isinstance(note, str) else note for note in notes),
         key,
     )
@@ -148,33 +157,29 @@ def _laid_out(values: Iterable[Value], columns: Sequence[TableColumn]) -> tuple[
     for value in values:
         if not free:
             raise ValueError(f"more values than columns: {cells}, {value}")
-        cell = replace(free[0].cell(value), side=free[0].side)
-        cells.append(cell)
-        del free[: cell.span]
+        cell = free[0].cell(value)
+        taken, free = free[: cell.span], free[cell.span :]
+        minor = all(column.minor for column in taken)
+        cells.append(replace(cell, side=taken[0].side, minor=minor))
     cells[-1] = replace(cells[-1], span=cells[-1].span + len(free))
     return tuple(replace(cell, side="c") if cell.span > 1 else cell for cell in cells)
 
 
-def rows_of_runs(
-    found: Mapping[str, T | None],
-    values: Callable[[str, T], Iterable[Sequence[Value]]],
-    *,
-    about: Callable[[str], Sequence[Value]] = lambda run: (run,),
-    tone: str = "",
-) -> Iterator[RowValues]:
-    """The rows of every run, or one that says that it was not run.
+def not_run(found: Mapping[str, object], reasons: Mapping[str, str]) -> Iterator[str]:
+    """A note that names the runs without results, and why they have none where that is known; none
+    where every run has some."""
+    missing = [
+        f"{run} ({reasons[run]})" if run in reasons else run
+        for run, results in found.items()
+        if not results
+    ]
+    if missing:
+        yield f"Not run: {', '.join(missing)}."
 
-    Args:
-        found: by run what there is to show; None, or an empty mapping, where it was not run.
-        values: of a run's rows, those after the first.
-        about: what begins each row of a run.
-    """
-    for run, results in found.items():
-        if not results:
-            yield row(*about(run), not_run())
-        else:
-            for rest in values(run, results):
-                yield row(*about(run), *rest, tone=tone)
+
+def p_value(p: float) -> str:
+    """To four decimals; a smaller one is said to be smaller, as none is zero."""
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def power_of_ten(printed: str) -> str:

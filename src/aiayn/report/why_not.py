@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import pandas as pd
 
-from aiayn.config import Config, Model
+from aiayn.config import Config
 from aiayn.paper import Paper, Recipe, recipe_of
 from aiayn.paper.known_costs import PROTOCOL, SEED, known_costs
 from aiayn.report.departures import departures, set_departures
-from aiayn.report.evidence import Evidence, runs_of
+from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
-from aiayn.report.tables import Cell, Table, row, signed, table, text
+from aiayn.report.tables import Cell, Table, row, table, text
 from aiayn.results import paths
-from aiayn.results.comparison import Comparison
 
 NAMED = 2  # runs of a task
-NOT_KNOWN, NOT_MEASURED = "not known", "not measured"
+NOT_KNOWN = "not known"
 SENTENCES = "unknown: scores on other sentences are not comparable"
-DERIVED = {"d_k", "d_v"}  # from h and d_model
-WITHOUT_EFFECT = {"average", "checkpoint_steps"}  # on the last checkpoint
-MEASURED = (
-    "Measured here: BLEU on dev of a model of this scale relative to the model that it varies "
-    "(table 3), with its 95% interval over seeds; averaging and beam search, within one run. "
-    "Costs of several departures do not add up."
-)
 RECIPES = (
-    "Each run is compared with the recipe of the paper's row of the same name; a run without such "
-    "a row, with base, and a parser, with section 6.3. What the paper does not specify is not a "
-    "departure (docs/deviations.md)."
+    "Costs of several departures do not add up. Each run is compared with the recipe of the "
+    "paper's row of the same name; a run without such a row, with base, and a parser, with section "
+    "6.3. What the paper does not specify is not a departure (docs/deviations.md)."
 )
 
 
 class Line(NamedTuple):
-    """A departure of a run, its known cost, and what was measured of it here."""
+    """A departure of a run, and its known cost."""
 
     run: str
     said: str
     known: str
-    measured: str
 
 
 def section(evidence: Evidence) -> Section:
@@ -54,8 +45,8 @@ def section(evidence: Evidence) -> Section:
     )
     return Section(
         key="why_not",
-        title="Why not 27.3?",
-        subtitle="departures from the paper's recipe and their cost",
+        title="Departures",
+        subtitle="from the paper's recipe, and their known cost",
         lead=f"The paper prints {about}. Where a run here is a different experiment, this lists "
         "how it departs, and how much of the gap that may explain.",
         tables=(_table(lines, evidence.config),) if lines else (),
@@ -64,40 +55,30 @@ def section(evidence: Evidence) -> Section:
 
 
 def _table(lines: Iterable[Line], config: Config) -> Table:
-    runs_of_departure: dict[tuple[str, str, str], list[str]] = {}
+    runs_of_departure: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        departure = (line.said, line.known, line.measured)
-        runs_of_departure.setdefault(departure, []).append(line.run)
+        runs_of_departure.setdefault((line.said, line.known), []).append(line.run)
     return table(
         "Departures from the paper's recipe",
-        text("Departure", "Known cost", "Measured here", "Runs"),
+        text("Departure", "Known cost", "Runs"),
         (
-            row(
-                said,
-                Cell(known, tone="quiet" if known == NOT_KNOWN else ""),
-                Cell(measured, tone="quiet" if measured == NOT_MEASURED else ""),
-                _named(runs, config),
-            )
-            for (said, known, measured), runs in runs_of_departure.items()
+            row(said, Cell(known, tone="quiet" if known == NOT_KNOWN else ""), _named(runs, config))
+            for (said, known), runs in runs_of_departure.items()
         ),
-        (MEASURED, RECIPES, PROTOCOL),
+        (RECIPES, PROTOCOL),
         key="why-not",
     )
 
 
 def _named(runs: list[str], config: Config) -> str:
     """Runs by name; of many of a task, the first and their number. The CSV has all."""
-    names: list[str] = []
-    for task in dict.fromkeys(config.run(run).task for run in runs):
-        of_task = runs_of(config, task)
-        named = [run for run in of_task if run in runs]
-        if named == of_task and len(named) > 1:
-            names.append(f"all {len(named)} of {task}")
-        elif len(named) > NAMED:
-            names.append(f"{named[0]} and {len(named) - 1} more")
-        else:
-            names += named
-    return ", ".join(names)
+    of_task: dict[str, list[str]] = {}
+    for run in runs:
+        of_task.setdefault(config.run(run).task, []).append(run)
+    return ", ".join(
+        f"{named[0]} and {len(named) - 1} more" if len(named) > NAMED else ", ".join(named)
+        for named in of_task.values()
+    )
 
 
 def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
@@ -106,17 +87,13 @@ def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
     if recipe is None:
         return
     task = config.run(run).task
-    is_varied = task == config.variations.task
-    variations = evidence.variations if is_varied else None
-    measured = _measured(config, variations) if variations else {}
     for departure in departures(recipe, config, run, evidence.manifests.get(task)):
-        known = "; ".join(known_costs(departure.key)) or NOT_KNOWN
-        yield Line(run, departure.said, known, measured.get(departure.key, NOT_MEASURED))
+        yield Line(run, departure.said, "; ".join(known_costs(departure.key)) or NOT_KNOWN)
     if scored := (evidence.scores.get(run) or {}).get(paths.TEST):
         for said in set_departures(recipe.evaluation_set, scored.test_set):
-            yield Line(run, said, SENTENCES, NOT_MEASURED)
-    if is_varied:
-        yield Line(run, "trained from one seed", SEED, measured.get("seed", NOT_MEASURED))
+            yield Line(run, said, SENTENCES)
+    if task == config.variations.task:
+        yield Line(run, "trained from one seed", SEED)
 
 
 def _recipe(run: str, config: Config, paper: Paper) -> Recipe | None:
@@ -135,40 +112,3 @@ def _recipe(run: str, config: Config, paper: Paper) -> Recipe | None:
         known = printed if printed and printed.recipes else paper.table_2["base"]
         return known.recipes[pair]
     return recipe_of(model)
-
-
-def _measured(config: Config, comparison: Comparison) -> Mapping[str, str]:
-    """The measured effects of parameters, by their dotted names, and the spread over seeds."""
-    base = config.models[comparison.base]
-    found: dict[str, list[str]] = {}
-    for name, variation in comparison.models.items():
-        effect = variation.bleu.effect
-        columns = _changed(base, config.models[name])
-        if effect is None or len(columns) != 1:
-            continue
-        column = columns[0]
-        values = f"{getattr(config.models[name], column)} instead of {getattr(base, column)}"
-        interval = f"{signed(effect.low)} to {signed(effect.high)}"
-        said = f"{column} {values}: {signed(effect.value)} ({interval})"
-        found.setdefault(f"model.{column}", []).append(said)
-    for run, modes in comparison.modes.items():
-        average, beam = config.model_of(run).average, config.task_of(run).search.beam
-        averaging = signed(modes.averaged - modes.last)
-        search = signed(modes.averaged - modes.greedy)
-        found.setdefault("model.average", []).append(f"averaging {average} in {run}: {averaging}")
-        found.setdefault("decoding.beam", []).append(
-            f"beam {beam} instead of greedy in {run}: {search}"
-        )
-    spread = comparison.models[comparison.base].bleu.sd
-    if spread is not None:
-        seeds = len(comparison.models[comparison.base].seeds)
-        found["seed"] = [f"standard deviation {spread:.2f} BLEU over {seeds} seeds of the base"]
-    return {key: "; ".join(texts) for key, texts in found.items()}
-
-
-def _changed(base: Model, model: Model) -> list[str]:
-    """Columns of table 3 in which two models differ, without those that follow from another."""
-    columns = (name for name, _ in base if getattr(base, name) != getattr(model, name))
-    changed = [name for name in columns if name not in WITHOUT_EFFECT]
-    leading = [name for name in changed if name not in DERIVED]
-    return leading or changed

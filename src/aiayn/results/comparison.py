@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import not_
 from pathlib import Path
 from typing import Literal
 
@@ -11,21 +12,25 @@ from pydantic import Field
 from aiayn.errors import ScoreError
 from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
 from aiayn.results.scores import TestSet
-from aiayn.validation import StrictModel
+from aiayn.validation import Items, StrictModel
 
-FORMAT = 2
+FORMAT = 3
 
 Direction = Literal["higher", "lower", "equal"]
 Outcome = Literal["higher", "lower", "equal", "undecided"]
-Verdict = Literal["holds", "does not hold", "undecided", "not run at this scale"]
+Verdict = Literal[
+    "holds at this scale", "does not hold at this scale", "undecided", "not run at this scale"
+]
 
 
 class Effect(Sourced):
-    """A variation's measure beside the base's, over seeds.
+    """A difference over seeds, on the measure's own scale, and its test.
 
-    `value` is a difference in BLEU, or a ratio of perplexities; `low` and `high` bound its 95 %
-    confidence interval. `p_value` is that of the test, `corrected` the same for the number of
-    tests in the table (Holm) and of looks at them.
+    `value` is a difference in BLEU, or a ratio of perplexities; `low` and `high` bound its
+    interval, simultaneous with those of the other tests (95 %; 90 % for a claim of equality).
+    `p_value` is the test's, `corrected` that for the interim looks and the number of tests (Holm).
+    `count` values were compared, seeds or models; `unpaired` are the seeds that one of the compared
+    models lacks.
     """
 
     value: float
@@ -33,14 +38,22 @@ class Effect(Sourced):
     high: float
     p_value: float
     corrected: float
+    count: int
+    unpaired: Items[int] = Field(default=(), exclude_if=not_)
+
+    @property
+    def missing_partners(self) -> str:
+        """Which seeds were left out, in words; empty if none was."""
+        seeds = ", ".join(map(str, self.unpaired))
+        return f"without seeds that lack a partner: {seeds}" if seeds else ""
 
 
 class Measure(Sourced):
     """A measure over a model's seeds: the mean, and the standard deviation of several.
 
-    `effect` is None for the base, and where its seeds tell no spread. `claim` is what the paper
-    says of the variation, None where it gives no direction; `outcome` is what ours says, beyond
-    the noise of the seed.
+    `effect` is relative to the base: None for the base itself, and where nothing could be tested,
+    for the reason `why_not_tested`. `claim` is what the paper says of the variation, None where it
+    gives no direction; `outcome` is what ours shows beyond the noise of the seed.
     """
 
     mean: float
@@ -48,11 +61,12 @@ class Measure(Sourced):
     effect: Effect | None = None
     claim: Direction | None = None
     outcome: Outcome = "undecided"
+    why_not_tested: str | None = None
 
 
 class Sentences(StrictModel):
-    """BLEU less the base's, and sacreBLEU's paired bootstrap test: how likely a difference as large
-    comes from the choice of sentences alone. It knows nothing of the noise of the seed."""
+    """BLEU less the base's, and the paired bootstrap's p-value: how likely a difference as large is
+    with another choice of sentences. It does not include the noise of the seed."""
 
     difference: float
     p_value: float
@@ -83,11 +97,12 @@ class Variation(StrictModel):
 class Finding(StrictModel):
     """A statement of the paper, tested: `effect` as in aiayn.paper.findings, over our models.
 
-    It is None where a row was not run, or where the seeds, or the runs, tell no spread.
+    It is None where a row was not run, or nothing could be tested, for the reason `why_not_tested`.
     """
 
     verdict: Verdict
     effect: Effect | None = None
+    why_not_tested: str | None = None
 
 
 class DecodingModes(StrictModel):
@@ -98,21 +113,23 @@ class DecodingModes(StrictModel):
     greedy: float
 
 
-class Comparison(StrictModel, validate_by_name=True):
+class Comparison(StrictModel):
     """All variations by model, the one that they vary, `base`, among them; and what they say of
     the paper's statements (aiayn.paper.findings), by key.
 
     `modes` has the runs that were decoded in all of them. `split` names the sentences that were
-    scored; `signature` is sacreBLEU's.
+    scored, several joined by +; `signature` is sacreBLEU's. `preregistration` is the commit that
+    declared the tests; None where they are exploratory.
     """
 
     task: str
     base: str
+    preregistration: str | None = None
     split: str
     test_set: TestSet
     signature: str
     models: Mapping[str, Variation]
-    modes: Mapping[str, DecodingModes] = Field(alias="ways")
+    modes: Mapping[str, DecodingModes]
     findings: Mapping[str, Finding]
 
     @property
@@ -120,18 +137,6 @@ class Comparison(StrictModel, validate_by_name=True):
         """All runs that are compared."""
         seeds = (seed.run for model in self.models.values() for seed in model.seeds.values())
         return frozenset((*seeds, *self.modes))
-
-    @property
-    def why_not_tested(self) -> str:
-        """Why a variation without an effect has none, in words."""
-        if len(self.models[self.base].seeds) < 2:
-            return "one seed of the base"
-        return "no spread over the base's seeds"
-
-    @property
-    def why_modes_not_tested(self) -> str:
-        """The same of a statement on decoding."""
-        return "one run" if len(self.modes) < 2 else "the same in all runs"
 
 
 def write(path: Path, comparison: Comparison) -> None:

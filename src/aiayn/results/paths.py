@@ -39,6 +39,7 @@ LAYERS_PROFILE = PROFILES / "layers.json"
 LAYERS_METADATA = METADATA / "profile_layers.json"  # times and memory
 MODELS_PROFILE = PROFILES / "models.json"
 TABLE_3 = COMPARISONS / "table_3.json"
+SENTENCE_COUNTS = COMPARISONS / "sentences.csv.gz"
 REPORT_TABLES = REPORTS / "tables"
 REPORT_FIGURES = REPORTS / "figures"
 REPORT_PAGE = REPORTS / "index.html"

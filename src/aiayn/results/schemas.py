@@ -27,7 +27,7 @@ _RUN = {
 _SOURCE = Field("string", "where the number is written, FILE:KEY.KEY")
 _EFFECT = {
     "effect": Field("float64", "difference of BLEU, or ratio of perplexities, to the base"),
-    "low": Field("float64", "lower end of the effect's 95 % confidence interval"),
+    "low": Field("float64", "lower end of the effect's simultaneous interval"),
     "high": Field("float64", "upper end"),
     "p_value": Field("float64", "of the test by itself"),
     "p_corrected": Field("float64", "for the number of tests (Holm) and of interim looks"),
@@ -104,7 +104,10 @@ SCHEMAS: Mapping[str, Schema] = {
     },
     "findings": {
         "finding": Field("string", "key of aiayn.paper.findings.STATEMENTS"),
-        "verdict": Field("string", "holds, does not hold, undecided or not run at this scale"),
+        "verdict": Field(
+            "string",
+            "holds at this scale, does not hold at this scale, undecided, not run at this scale",
+        ),
         **_EFFECT,
         "source": _SOURCE,
     },

@@ -60,12 +60,14 @@ def test_the_verdicts_on_the_statements(reproduction: Path, tmp_path: Path) -> N
     """One that tests some has a column; what it does not test is empty there."""
     for name in ("compared", "tests_nothing"):
         shutil.copytree(reproduction, tmp_path / name)
-    lower = Effect(value=-1.26, low=-2.0, high=-0.5, p_value=0.01, corrected=0.04)
+    lower = Effect(value=-1.26, low=-2.0, high=-0.5, p_value=0.01, corrected=0.04, count=5)
     not_run = Finding(verdict="not run at this scale")
     findings = {
         "one_head": not_run,
-        "many_heads": Finding(verdict="holds", effect=lower),
-        "smoothing_perplexity": Finding(verdict="does not hold", effect=lower.replace(value=0.9)),
+        "many_heads": Finding(verdict="holds at this scale", effect=lower),
+        "smoothing_perplexity": Finding(
+            verdict="does not hold at this scale", effect=lower.replace(value=0.9)
+        ),
         "search": Finding(verdict="undecided"),
     }
     compare(tmp_path / "compared", findings)
@@ -76,8 +78,8 @@ def test_the_verdicts_on_the_statements(reproduction: Path, tmp_path: Path) -> N
     by_text = {text: (claimed, here) for text, claimed, here in cells}
     expected = {
         "one_head": ("BLEU lower", ""),
-        "many_heads": ("BLEU lower", "−1.26, holds"),
-        "smoothing_perplexity": ("perplexity higher", "×0.90, does not hold"),
+        "many_heads": ("BLEU lower", "−1.26, holds at this scale"),
+        "smoothing_perplexity": ("perplexity higher", "×0.90, does not hold at this scale"),
         "search": ("BLEU higher", "undecided"),
         "big": ("BLEU higher", ""),
     }

@@ -8,15 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 
 from aiayn.commands.rehearsal import missing
 from aiayn.config import Config, Corpus, Download, Labelled, Launcher, Side
 from aiayn.data.corpora.fetching import source
 from aiayn.files import free_bytes
-from aiayn.model.device import Device
-
-CPU = Device(torch.device("cpu"), "float32")
 
 
 def test_a_licensed_treebank_that_is_not_here(
@@ -80,29 +76,26 @@ def test_labelled_text_is_checked_too(wmt14: Config, tmp_path: Path) -> None:
 def test_a_launcher_that_counts_on_more_gpus(
     wmt14: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(missing, "_gpus", lambda: 2)
-    assert [*missing.missing_processors(wmt14, CPU, days=0.1)][-1] == (
-        "launcher.gpus is 8, and torch sees 2 GPUs. "
-        "Set it to as many as there are, or compose with launcher=here."
-    )
+    monkeypatch.setattr(missing, "visible_gpus", lambda: 2)
+    assert [*missing.missing_processors(wmt14)] == [
+        "launcher.gpus is 8, and torch sees 2 GPUs. Give it GPUS=2, or compose with LAUNCHER=here."
+    ]
     cluster = wmt14.replace(launcher=wmt14.launcher.replace(nodes=2, command="sh submit.sh"))
-    assert [*missing.missing_processors(cluster, CPU, days=0.1)] == []
-    gpu = Device(torch.device("cuda"), "bfloat16")
-    assert [missing.processes(params, gpu) for params in (wmt14, cluster)] == [2, 16]
+    assert [*missing.missing_processors(cluster)] == []
     alone = wmt14.replace(launcher=Launcher(command=None))
-    assert [*missing.missing_processors(alone, CPU, days=0.1)] == []
+    assert [*missing.missing_processors(alone)] == []
     nowhere = wmt14.replace(launcher=Launcher(command="no-such-program --fast"))
-    assert [*missing.missing_processors(nowhere, CPU, days=0.1)] == [
+    assert [*missing.missing_processors(nowhere)] == [
         "launcher.command starts 'no-such-program', which is not installed. Install it."
     ]
 
 
-def test_no_gpu_where_a_cpu_would_take_for_ever(wmt14: Config) -> None:
-    alone = wmt14.replace(launcher=Launcher(command=None))
-    (line,) = missing.missing_processors(alone, CPU, days=1234.5)
-    assert line.startswith("no GPU: torch sees none, so this CPU would train all runs, for 1,234 ")
-    chosen = alone.replace(machine=alone.machine.replace(device="cpu"))
-    assert [*missing.missing_processors(chosen, CPU, days=1234.5)] == []
+def test_no_gpu_where_one_is_asked_for(wmt14: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(missing, "visible_gpus", lambda: 0)
+    (line,) = missing.missing_processors(wmt14)
+    assert line.startswith("no GPU: machine.device is cuda, and torch sees none. Use a machine ")
+    chosen = wmt14.replace(machine=wmt14.machine.replace(device="cpu"))
+    assert [*missing.missing_processors(chosen)] == []
 
 
 def test_too_little_disk(tmp_path: Path) -> None:
@@ -113,10 +106,11 @@ def test_too_little_disk(tmp_path: Path) -> None:
     assert str(tmp_path) in line
 
 
-def test_too_little_memory() -> None:
+def test_too_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(missing, "visible_gpus", lambda: 0)
     there = missing.host_memory()
-    assert [*missing.missing_memory(CPU, "en-de.big", there // 4, 2)] == []
-    (line,) = missing.missing_memory(CPU, "en-de.big", there, 2)
+    assert [*missing.missing_memory("en-de.big", there // 4, 2)] == []
+    (line,) = missing.missing_memory("en-de.big", there, 2)
     assert line.startswith("memory: training en-de.big needs ")
 
 

@@ -62,10 +62,20 @@ def measured(
     if name != "small":
         effects = {
             "bleu": Effect(
-                value=bleu - 30, low=bleu - 32.5, high=bleu - 27.5, p_value=0.001, corrected=0.02
+                value=bleu - 30,
+                low=bleu - 32.5,
+                high=bleu - 27.5,
+                p_value=0.001,
+                corrected=0.02,
+                count=2,
             ),
             "perplexity": Effect(
-                value=ratio, low=0.9 * ratio, high=1.1 * ratio, p_value=0.001, corrected=0.02
+                value=ratio,
+                low=0.9 * ratio,
+                high=1.1 * ratio,
+                p_value=0.001,
+                corrected=0.02,
+                count=2,
             ),
         }
     seed = Seed(

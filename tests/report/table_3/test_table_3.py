@@ -40,16 +40,19 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows(made: Section) -> dict[str, Row]:
-    """Rows by their first cell; of the paper's, which repeat it, the first."""
+    """Rows of ours by model, of the paper's by their first cell; of those that repeat it, the
+    first."""
     found: dict[str, Row] = {}
     for row in made.tables[0].rows:
-        found.setdefault(row.cells[0].text, row)
+        first = row.cells[0]
+        name = first.detail.partition(",")[0] if row.tone == "ours" else first.text
+        found.setdefault(f"{row.tone}: {name}", row)
     return found
 
 
 def moves(made: Section) -> dict[str, str]:
     return {
-        name.removeprefix("ours (").removesuffix(")"): row.cells[-1].text
+        name.removeprefix("ours: "): row.cells[-1].text
         for name, row in rows(made).items()
         if name.startswith("ours")
     }
@@ -60,31 +63,34 @@ def test_every_row_of_the_paper_stands_with_ours_beneath(one_seed: Evidence) -> 
     made = section(one_seed)
     (table,) = made.tables
     assert sum(row.tone == "paper" for row in table.rows) == len(one_seed.paper.table_3) == 20
-    names = [row.cells[0].text for row in table.rows]
-    assert names[:4] == ["base", "ours (small)", "(A)", "ours (A_h1)"]
-    # rows of our own come last
-    assert names[-2:] == ["ours (big)", "ours (A_h2)"]
-    by_heading = dict(zip(table.headings, rows(made)["ours (A_h1)"].cells, strict=True))
-    expected = {"h": "1", "d_k": "64", "P_drop": "0.03", "steps": "350", "PPL": "2.04"}
+    names = [row.cells[0].detail for row in table.rows if row.tone == "ours"]
+    # of models that were run; rows of our own come last
+    assert names == ["small", "A_h1", "A_h16", "B_dk16", "C_N2", "D_drop00", "A_h2"]
+    assert ("", "Not run: D_smooth00, big.") in table.notes
+    by_heading = dict(zip(table.headings, rows(made)["ours: A_h1"].cells, strict=True))
+    # where it differs from the base; all else is blank
+    expected = {"h": "1", "d_k": "64", "P_drop": "", "steps": "", "PPL": "2.04"}
     assert {heading: by_heading[heading].text for heading in expected} == expected
     assert by_heading["BLEU"] == Cell(
         "28.00", sources=("table_3.json:models.A_h1.bleu.mean",), run="en-de.A_h1"
     )
-    printed = dict(zip(table.headings, rows(made)["base"].cells, strict=True))
+    printed = dict(zip(table.headings, rows(made)["paper: base"].cells, strict=False))
     assert (printed["PPL"].text, printed["BLEU"].text) == ("4.92", "25.8")
-    assert (printed["params ×10⁶"].text, printed["×10⁶ at the paper's size"].text) == (
-        "65",
-        "63.00",
-    )
+    assert (printed["N"].text, printed["params ×10⁶"].text) == ("6", "65")
+    learned = rows(made)["paper: (E)"].cells
+    assert [(cell.text, cell.span) for cell in learned[1:4]] == [
+        ("learned positions instead of sinusoids", 9), ("4.92", 1), ("25.7", 1),
+    ]  # fmt: skip
+    assert [rows[0].block for rows in table.blocks] == ["base", *"ABCDE", "big", "own"]
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_more_than_one_look_is_told(one_seed: Evidence) -> None:
-    for looks, told in ((None, 0), (3, 1)):
-        variations = one_seed.config.variations.replace(looks=looks)
+    for looks, told in (((), 0), ((3, 5), 1)):
+        variations = one_seed.config.variations.replace(interim_looks=looks)
         config = one_seed.config.replace(variations=variations)
         notes = section(replace(one_seed, config=config)).tables[0].notes
-        assert sum("corrected for 3 interim looks" in note for _, note in notes) == told
+        assert sum("interim looks with 3, 5 seeds" in note for _, note in notes) == told
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -93,10 +99,10 @@ def test_a_row_within_a_neighbourhood_says_so(one_seed: Evidence) -> None:
     near = config.models["A_h2"].replace(neighbourhood=4)
     models = {**config.models, "A_h2": near}
     made = section(replace(one_seed, config=config.replace(models=models)))
-    assert rows(made)["ours (A_h2)"].cells[0].detail == "r = 4"
+    assert rows(made)["ours: A_h2"].cells[0].detail == "A_h2, r = 4"
     assert NEIGHBOURHOOD in [note for _, note in made.tables[0].notes]
     plain = section(one_seed)
-    assert rows(plain)["ours (A_h2)"].cells[0].detail == ""
+    assert rows(plain)["ours: A_h2"].cells[0].detail == "A_h2"
     assert NEIGHBOURHOOD not in [note for _, note in plain.tables[0].notes]
 
 
@@ -109,15 +115,13 @@ def test_a_row_says_what_the_comparison_says(one_seed: Evidence) -> None:
         "B_dk16": "against the paper",
         "C_N2": "undecided",
         "D_drop00": "undecided",
-        "D_smooth00": "",
-        "big": "",
         "A_h2": "higher",
     }
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
-    perplexity, bleu = rows(section(one_seed))["ours (B_dk16)"].cells[-2:]
+    perplexity, bleu = rows(section(one_seed))["ours: B_dk16"].cells[-2:]
     assert (bleu.detail, bleu.tone) == ("+1.50, −1.00 to +4.00", "")
     place = "table_3.json:models.B_dk16.bleu.effect"
     assert bleu.sources == (f"{place}.value", f"{place}.low", f"{place}.high")
@@ -129,25 +133,27 @@ def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
 def test_where_nothing_can_be_said_the_cell_says_why(make: Make) -> None:
     """One seed of the base: no spread, no effect, no direction."""
     row = measured("C_N2", 2.0)
-    alone = row.replace(bleu=Measure(mean=2.0, claim="lower"))
+    alone = row.replace(bleu=Measure(mean=2.0, claim="lower", why_not_tested="one seed"))
     made = section(make({"small": measured("small", 30.0), "C_N2": alone}))
-    cell = rows(made)["ours (C_N2)"].cells[-1]
-    assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed of the base", ())
+    cell = rows(made)["ours: C_N2"].cells[-1]
+    assert (cell.text, cell.detail, cell.sources) == ("undecided", "one seed", ())
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_several_seeds_are_a_mean_with_its_spread(make: Make) -> None:
     seeds = {"small": over_seeds("small", 30.0, 0.5), "A_h1": over_seeds("A_h1", 28.5, 0.7071)}
     made = section(make(seeds))
-    cell = rows(made)["ours (A_h1)"].cells[12]
+    cell = rows(made)["ours: A_h1"].cells[11]
     assert (cell.text, cell.detail) == ("28.50", "± 0.71")
     assert cell.sources == (
         "table_3.json:models.A_h1.bleu.mean",
         "table_3.json:models.A_h1.bleu.sd",
     )
     records = pd.DataFrame(made.records)
-    ours = records[records["origin"] == "ours"].set_index("model")
-    assert ours.loc["A_h1", ["runs", "bleu_sd"]].tolist() == ["en-de.A_h1 en-de.A_h1-s2", 0.7071]
+    ours = records[records["origin"] == "ours"].set_index(["model", "measure"])
+    assert ours.loc[("A_h1", "bleu"), ["runs", "sd"]].tolist() == [
+        "en-de.A_h1 en-de.A_h1-s2", 0.7071,
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -168,31 +174,29 @@ def test_every_number_of_ours_stands_where_it_says(one_seed: Evidence) -> None:
                     value / 1e6 if keys.endswith("parameters") else value, abs=0.00501
                 )
                 count += 1
-    # perplexity, BLEU and parameters of ours, two effects of three numbers of all but the base;
-    # parameters of the paper's rows that were counted
-    assert count == 3 * len(ONE_SEED) + 6 * (len(ONE_SEED) - 1) + 3
+    # perplexity, BLEU and parameters of ours, two effects of three numbers of all but the base
+    assert count == 3 * len(ONE_SEED) + 6 * (len(ONE_SEED) - 1)
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_records_are_the_tables_lines(one_seed: Evidence) -> None:
     records = pd.DataFrame(section(one_seed).records)
-    assert (records["origin"] == "paper").sum() == 20
-    ours = records[records["origin"] == "ours"].set_index("model")
-    assert [*ours.index] == ["small", "A_h1", "A_h16", "B_dk16", "C_N2", "D_drop00", "A_h2"]
-    assert ours.loc["A_h2", "group"] == "own"
+    assert (records["origin"] == "paper").sum() == 2 * 20
+    ours = records[records["origin"] == "ours"].set_index(["model", "measure"])
+    assert [*ours.index.unique("model")] == [*ONE_SEED]
+    assert ours.loc["A_h2", "group"].tolist() == ["own", "own"]
     expected = {
-        "row": "A_h1", "bleu": 28.0, "bleu_difference": -2.0, "bleu_low": -4.5,
-        "bleu_high": 0.5, "bleu_p": 0.02, "bleu_moves": "as in the paper",
-        "perplexity_moves": "undecided", "sentences_p": "0.25",
+        "row": "A_h1", "group": "A", "mean": 28.0, "effect": -2.0, "low": -4.5, "high": 0.5,
+        "p_corrected": 0.02, "claim": "lower", "outcome": "lower", "sentences_p": "0.25",
     }  # fmt: skip
-    assert ours.loc["A_h1", [*expected]].to_dict() == expected
-    assert ours.loc["small", ["bleu_difference", "bleu_moves"]].isna().all()
+    assert ours.loc[("A_h1", "bleu"), [*expected]].to_dict() == expected
+    assert ours.loc["small", "effect"].isna().all()
 
 
 def test_nothing_has_run(make: Make) -> None:
     made = section(make(None))
-    assert {row.tone for row in made.tables[0].rows} == {"paper", ""}
-    assert rows(made)["ours (C_N2)"].cells[11] == Cell("not run", span=2)
+    assert {row.tone for row in made.tables[0].rows} == {"paper"}
+    assert made.tables[0].notes[0][1].startswith("Not run: small, A_h1, ")
     assert set(pd.DataFrame(made.records)["origin"]) == {"paper"}
     assert made.figures == ()
     assert {entry.verdict for entry in made.entries} == {Verdict.NOT_RUN}

@@ -1,23 +1,19 @@
-"""What the real run of a scale needs: memory, disk and time, counted or measured here."""
+"""What the real run of a scale needs, counted: memory, disk and FLOPs."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import cache
 
 import torch
 
 from aiayn.config import Config, Model
-from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
 from aiayn.paper.corpora import WMT14_EN_DE, WMT14_EN_FR
 from aiayn.profiling.clocks import LiveBytes
 from aiayn.profiling.models import TRAINING_TO_FORWARD, ForwardFlops, on_meta
 
 FLOAT32 = 4  # bytes
-CPU_PAIRS = 4  # of the step that is measured on a CPU; a GPU gets a whole micro-batch
-REPEATS = 2
 
 # of a pair of WMT's news tests of 2008 to 2012, both sides, in bytes: text, and arrays of piece ids
 TEXT_BYTES, TOKEN_BYTES = 280, 140
@@ -80,28 +76,6 @@ def activation_bytes(params: Config, run: str) -> int:
     with LiveBytes() as live:
         model.states(pieces, pieces).sum().backward()  # type: ignore[no-untyped-call]
     return int(live.peak)
-
-
-def measure_flops_per_second(params: Config, run: str, device: Device) -> float:
-    """Of a forward and backward pass of a run's model in real size on this device."""
-    vocabulary, length = params.task_of(run).bpe.vocabulary, params.profiling.sentence_pieces
-    row = params.model_of(run)
-    pairs = _micro_batch_pairs(params) if device.device.type == "cuda" else CPU_PAIRS
-    torch.manual_seed(0)
-    with torch.device(device.device):
-        model = Transformer(row, vocabulary, max_length=params.training.max_length)
-        pieces = torch.ones(pairs, length, dtype=torch.long)
-    seconds = []
-    for _ in range(1 + REPEATS):
-        device.synchronize()
-        begun = time.perf_counter()
-        with device.autocast():
-            loss = model(pieces, pieces).sum()
-        loss.backward()
-        device.synchronize()
-        seconds.append(time.perf_counter() - begun)
-    flops = TRAINING_TO_FORWARD * pairs * ForwardFlops.of(row, vocabulary).pair(length, length)
-    return flops / min(seconds[1:])
 
 
 def text_bytes(params: Config, task: str) -> int | None:

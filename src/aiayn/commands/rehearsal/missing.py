@@ -17,7 +17,6 @@ from aiayn.data.corpora.transfer import size_at
 from aiayn.data.corpora.treebanks import treebank_trees
 from aiayn.errors import DataError
 from aiayn.files import free_bytes
-from aiayn.model.device import Device
 from aiayn.results import paths
 
 REQUESTS = 8  # at a time
@@ -70,23 +69,13 @@ def missing_downloads(found: Sequence[Source]) -> list[str]:
         return [message for message in pool.map(check, found) if message is not None]
 
 
-def processes(params: Config, device: Device) -> int:
-    """How many processes train at a time: those that the launcher starts, with a GPU each."""
-    launcher = params.launcher
-    if device.device.type != "cuda" or not launcher.gpus:
-        return 1
-    if launcher.nodes is not None:
-        return launcher.gpus * launcher.nodes
-    return max(1, min(launcher.gpus, _gpus()))
-
-
-def missing_processors(params: Config, device: Device, days: float) -> Iterator[str]:
+def missing_processors(params: Config) -> Iterator[str]:
     """GPUs and programs that the parameters require."""
-    gpus = _gpus()
-    if device.device.type == "cpu" and params.machine.device != "cpu" and days > 1:
+    gpus, cluster = visible_gpus(), params.launcher.nodes is not None
+    if params.machine.device == "cuda" and not gpus and not cluster:
         yield (
-            f"no GPU: torch sees none, so this CPU would train all runs, for {days:,.0f} days. "
-            "Install a CUDA build of torch on a machine with GPUs."
+            "no GPU: machine.device is cuda, and torch sees none. Use a machine with GPUs, and a "
+            f"CUDA build of torch that its driver can run (this one: {_cuda_build()})."
         )
     command = params.launcher.command
     if command is None:
@@ -95,19 +84,17 @@ def missing_processors(params: Config, device: Device, days: float) -> Iterator[
     if shutil.which(program) is None:
         yield f"launcher.command starts {program!r}, which is not installed. Install it."
     asked = params.launcher.gpus or 0
-    if params.launcher.nodes is None and asked > gpus:
+    if gpus and not cluster and asked > gpus:
         yield (
             f"launcher.gpus is {asked}, and torch sees {gpus} GPUs. "
-            "Set it to as many as there are, or compose with launcher=here."
+            f"Give it GPUS={gpus}, or compose with LAUNCHER=here."
         )
 
 
-def missing_memory(
-    device: Device, largest: str, process_bytes: int, processes: int
-) -> Iterator[str]:
-    """If the largest model and a micro-batch do not fit."""
-    if device.device.type == "cuda":
-        available, where, needed = free_gpu_memory(device), "the GPU has free", process_bytes
+def missing_memory(largest: str, process_bytes: int, processes: int) -> Iterator[str]:
+    """If the largest model and a micro-batch do not fit, on a GPU or together in the memory."""
+    if visible_gpus():
+        available, where, needed = torch.cuda.mem_get_info(0)[0], "the GPU has free", process_bytes
     else:
         available, where = host_memory(), "this machine has"
         needed = process_bytes * processes
@@ -134,13 +121,13 @@ def host_memory() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def free_gpu_memory(device: Device) -> int:
-    """In bytes."""
-    return torch.cuda.mem_get_info(device.device)[0]
-
-
-def _gpus() -> int:
+def visible_gpus() -> int:
+    """Those of this machine that torch can use."""
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def _cuda_build() -> str:
+    return f"{torch.__version__}, CUDA {torch.version.cuda}" if torch.version.cuda else "for CPUs"
 
 
 def _downloads(params: Config) -> list[str]:

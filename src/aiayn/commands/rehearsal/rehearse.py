@@ -1,54 +1,93 @@
-"""Would a long run of a scale succeed on this machine? Every stage with small models, then what the
-real run needs and what is missing for it. Nothing is downloaded, and the project is not changed."""
+"""Would a long run of a scale succeed on this machine? A few steps of its trainings by its own
+launcher and every stage of its graph, then what the real run needs and what is missing for it.
+Nothing is downloaded, and the project is not changed."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from tqdm import tqdm
 
 from aiayn.commands.rehearsal import estimates, missing
-from aiayn.commands.rehearsal.small_project import chosen_runs, make_project, run_pipeline
+from aiayn.commands.rehearsal.small_project import (
+    HELD_OUT_PAIRS,
+    chosen_runs,
+    lacks_gpus,
+    make_project,
+    run_pipeline,
+)
+from aiayn.commands.rehearsal.trial import try_training
 from aiayn.config import Config
 from aiayn.data.corpora.fetching import pending
 from aiayn.errors import TrainingError
-from aiayn.model.device import open_device
+from aiayn.results import paths
 from aiayn.results.progress import clock
 
-MOST_JOBS = 4  # each has a copy of torch, and on a GPU a context there
+MOST_JOBS = 4  # each has a copy of torch
 GB = 1e9
+ON_A_CPU = (
+    "NOT TRIED: GPUs, NCCL, bfloat16, the models in their real size. This scale asks for GPUs, and "
+    "torch sees none here: narrow models were trained on the CPU instead"
+)
 
 
-def rehearse(root: Path, scale: str | None) -> bool:
-    """Print the outcome of a rehearsal; whether no stage failed and nothing is missing.
+def rehearse(root: Path, scale: str | None, launcher: str | None, gpus: str | None) -> bool:
+    """Print the outcome of a rehearsal; whether nothing failed and nothing is missing.
 
     Args:
-        root: the project's folder.
-        scale: a file of conf/scale; None: the one that conf/config.yaml names.
+        root: the project's folder; the rehearsal's is in its scratch, where the nodes of a cluster
+            see it too.
+        scale, launcher, gpus: as for `write_params`.
     Raises:
         ConfigError: the scale's parameters cannot be composed.
     """
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="aiayn-rehearsal-") as name:
-        folder = Path(name)
-        params = make_project(root, folder, scale)
-        print(f"{params.scale}: every stage with small models", flush=True)
-        jobs = min(MOST_JOBS, os.cpu_count() or 1)
-        with tqdm(desc="stages", unit="", disable=None, leave=False) as bar:
-            failures, done = run_pipeline(folder, jobs, bar.update)
-    runs = f"{len(chosen_runs(params))} of {len(params.runs)} runs"
-    _print_section(f"with small models, {runs}", failures or [f"{done} stages ran, none failed"])
-    needs, lines = _real_run(params)
+    scratch = root / paths.SCRATCH
+    scratch.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="rehearsal-", dir=scratch) as name:
+        folder = Path(name).resolve() / "project"
+        folder.mkdir()
+        params = make_project(root, folder, scale, launcher, gpus)
+        print(f"{params.scale}: a few steps and every stage, with generated text", flush=True)
+        tried, failures, speed = _try(folder, params)
+    with suppress(OSError):  # it has something else
+        scratch.rmdir()
+    _print_section("tried", [*(f"FAILED: {line}" for line in failures), *tried])
+    needs, lines = _real_run(params, None if lacks_gpus(params) else speed)
     _print_section("the real run needs", needs)
     _print_section("missing on this machine", lines or ["nothing"])
     print(f"\nRehearsed in {clock(time.monotonic() - begun)}.")
     return not failures and not lines
 
 
-def _real_run(params: Config) -> tuple[list[str], list[str]]:
+def _try(folder: Path, params: Config) -> tuple[list[str], list[str], float | None]:
+    """What was tried and what failed, a line each; the first run's target tokens per second."""
+    jobs = 1 if params.launcher.command else min(MOST_JOBS, os.cpu_count() or 1)
+    chosen, speed = chosen_runs(params), None
+    tried = [ON_A_CPU] if lacks_gpus(params) else []
+    with tqdm(desc="stages", unit="", disable=None, leave=False) as bar:
+        failures, data_stages = run_pipeline(folder, jobs, bar.update, "encode")
+        if failures:
+            return tried, failures, None
+        try:
+            speed = try_training(folder, chosen[0], tried)
+        except TrainingError as error:
+            failures.append(str(error))
+        failed, other_stages = run_pipeline(folder, jobs, bar.update)
+    if not failed:
+        tried.append(
+            f"all {data_stages + other_stages} stages of {len(chosen)} of {len(params.runs)} runs: "
+            f"{HELD_OUT_PAIRS} sentences of each split decoded and scored, the report rendered"
+        )
+    return tried, failures + failed, speed
+
+
+def _real_run(params: Config, speed: float | None) -> tuple[list[str], list[str]]:
     """A line for each thing that it needs, and for each that is missing."""
     sources, lines = missing.sources(params, os.environ.get("AIAYN_MIRROR"))
     lines += missing.missing_downloads(sources)
@@ -56,27 +95,15 @@ def _real_run(params: Config) -> tuple[list[str], list[str]]:
     downloads = sum(max((size or 0) - source.arrived, 0) for source, size in pending(sources))
 
     runs = estimates.estimate_runs(params)
-    measured = runs[0].run
-    machine = params.machine
-    try:
-        device = open_device(
-            machine.device, machine.precision, d_model=params.model_of(measured).d_model,
-            threads=machine.threads,
-        )  # fmt: skip
-    except TrainingError as error:
-        return [], [*lines, str(error)]
     largest = max(runs, key=lambda run: run.parameters)
     memory = largest.state_bytes + estimates.activation_bytes(params, largest.run)
-    speed = estimates.measure_flops_per_second(params, measured, device)
-    processes = missing.processes(params, device)
-    days = sum(run.flops for run in runs) / speed / processes / 86400
-
     text_bytes = {task: estimates.text_bytes(params, task) for task in params.tasks}
     text = sum(filter(None, text_bytes.values()))
     unknown = ", ".join(task for task, size in text_bytes.items() if size is None)
     weights = sum(run.disk_bytes for run in runs) + max(run.scratch_bytes for run in runs)
-    lines += missing.missing_processors(params, device, days)
-    lines += missing.missing_memory(device, largest.run, memory, processes)
+    lines += missing.missing_processors(params)
+    if not lacks_gpus(params) and params.launcher.nodes is None:
+        lines += missing.missing_memory(largest.run, memory, params.launcher.gpus or 1)
     lines += missing.missing_disk({Path(): downloads + text + weights})
     needs = [
         f"downloads: {downloads / GB:,.2f} GB",
@@ -84,18 +111,28 @@ def _real_run(params: Config) -> tuple[list[str], list[str]]:
         + (f" (without {unknown}, of unknown size)" if unknown else ""),
         f"weights: {weights / GB:,.0f} GB of disk, with DVC's copy and the state to resume from",
         f"memory: {memory / GB:,.1f} GB per process for {largest.run}, the largest model",
-        f"training: {_duration(days)} in all, with {speed / GB:,.0f} GFLOP/s as measured for "
-        f"{measured}, {processes} process(es) on {device.gpu_name or 'this CPU'}",
+        *_times(params, runs, speed),
     ]
-    for run in runs:
-        duration = _duration(run.flops / speed / processes / 86400)
-        steps = params.model_of(run.run).steps
-        needs.append(f"  {run.run}: {run.parameters:,} parameters, {steps:,} steps, {duration}")
     return needs, lines
 
 
-def _duration(days: float) -> str:
-    return f"{days:,.1f} days" if days >= 1 else f"{days * 24:,.1f} hours"
+def _times(params: Config, runs: list[estimates.RunEstimate], speed: float | None) -> Iterator[str]:
+    """Of all trainings and of each, by their FLOPs, where the speed of the one that was tried is
+    known."""
+    tried = next(run for run in runs if run.run == chosen_runs(params)[0])
+    tokens = params.model_of(tried.run).steps * params.training.batch_tokens
+    hours_a_flop = tokens / speed / 3600 / tried.flops if speed else None
+    flops = sum(run.flops for run in runs)
+    if hours_a_flop is None:
+        yield f"training: {flops:.1e} FLOPs; how long they take is not known"
+    else:
+        gpus = (params.launcher.gpus or 1) * (params.launcher.nodes or 1)
+        cost = f", {flops * hours_a_flop * gpus:,.1f} GPU hours" if missing.visible_gpus() else ""
+        yield f"training: {flops * hours_a_flop:,.1f} hours{cost}, one run at a time, at this speed"
+    for run in runs:
+        hours = f", {run.flops * hours_a_flop:,.1f} hours" if hours_a_flop else ""
+        steps = params.model_of(run.run).steps
+        yield f"  {run.run}: {run.parameters:,} parameters, {steps:,} steps{hours}"
 
 
 def _print_section(title: str, lines: list[str]) -> None:

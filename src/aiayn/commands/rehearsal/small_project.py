@@ -1,5 +1,5 @@
-"""A project with the whole pipeline of a scale in small: its tasks, runs, vocabularies and recipe,
-with generated text, narrow models and three steps."""
+"""A project with the whole pipeline of a scale in short: its tasks, models, vocabularies, recipe
+and launcher, with generated text and a few steps."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+import torch
 import yaml
 
 from aiayn import config
 from aiayn.config import Config, Task
 from aiayn.config.compose import CONF, write_params
 
-STEPS = 3
-WORDS = 12  # of a generated sentence
-HELD_OUT_PAIRS = 4
+STEPS, GPU_STEPS = 20, 100  # so many that a training on a GPU can be stopped before its end
+LOG_STEPS = 5
+WORDS = (6, 12, 24, 36, 42)  # of generated sentences, in turn
+HELD_OUT_PAIRS = 50
 EXTRA_LENGTH = 10  # the search of an untrained model goes on to the last step
 TREEBANK = "AIAYN_REHEARSAL"  # the variable that names the folder of generated trees
 COPIED = (str(CONF), "pipeline", "src")
-NARROW = {"d_model": 16, "d_ff": 32, "d_k": 2, "d_v": 2}
-RECIPE = {"validation_steps": STEPS, "log_steps": 1}
+NARROW = {"d_model": 32, "d_ff": 64, "d_k": 8, "d_v": 8}
+PROCESSES = 2  # on a CPU in the place of GPUs
 PROFILING = {
     "counts": {"n": [4, 8, 16, 32], "d": [16, 32, 64, 128], "k": [3, 5, 7, 9], "r": [2, 4, 8, 16]},
     "fixed": {"n": 8, "d": 16, "k": 3, "r": 4},
@@ -39,17 +41,29 @@ PROFILING = {
 }
 
 
-def make_project(root: Path, folder: Path, scale: str | None) -> Config:
-    """Write a project whose pipeline is that of a scale in small.
+def lacks_gpus(params: Config) -> bool:
+    """Whether a scale asks for GPUs of this machine, which has none that torch sees."""
+    here = params.launcher.nodes is None
+    return here and params.machine.device == "cuda" and not torch.cuda.is_available()
 
-    Unchanged are its tasks, kinds, forms and rules of cleaning, sizes of vocabularies and beams; of
-    the `chosen_runs` their heads, dropout, smoothing and positions; the recipe's micro-batches,
-    warm-up and Adam.
+
+def make_project(
+    root: Path,
+    folder: Path,
+    scale: str | None,
+    launcher: str | None = None,
+    gpus: str | None = None,
+) -> Config:
+    """Write a project whose pipeline is that of a scale in short.
+
+    Unchanged are its tasks, kinds, forms and rules of cleaning, sizes of vocabularies and beams;
+    the models of the `chosen_runs`, the recipe and the launcher. Where the machine `lacks_gpus`,
+    the models are narrow, the batches small, and two processes of the CPU take the GPUs' place.
 
     Args:
         root: the real project's folder.
         folder: an empty one.
-        scale: a file of conf/scale; None: the one that conf/config.yaml names.
+        scale, launcher, gpus: as for `write_params`.
     Returns:
         The scale's real parameters.
     Raises:
@@ -60,22 +74,26 @@ def make_project(root: Path, folder: Path, scale: str | None) -> Config:
     shutil.copy(root / "dvc.yaml", folder)
     (folder / ".dvc").mkdir()
     (folder / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
-    write_params(folder, scale)
+    write_params(folder, scale, launcher, gpus)
     path = folder / config.PARAMS
     real = config.load(path)
     params = yaml.safe_load(path.read_bytes())
     params["runs"] = {name: params["runs"][name] for name in chosen_runs(real)}
     params["catalogue"] = _generate_text(real.tasks, params, folder)
+    steps = GPU_STEPS if torch.cuda.is_available() or real.launcher.nodes else STEPS
     for row in params["models"].values():
-        few = {"N": min(row["N"], 2), "average": min(row["average"], STEPS)}
-        row |= few | NARROW | {"steps": STEPS, "checkpoint_steps": 1}
-    params["training"] |= RECIPE
-    # no smaller: a micro-batch holds the longest sentence
-    least = real.training.micro_batches * real.training.max_length
-    params["training"]["batch_tokens"] = least
-    params["machine"] |= {"device": "auto", "threads": 1}
-    params["launcher"] = {"command": None}
+        row |= {"average": min(row["average"], 2), "steps": steps, "checkpoint_steps": steps // 2}
+    params["training"] |= {"validation_steps": steps, "log_steps": LOG_STEPS}
     params["profiling"] |= PROFILING
+    if lacks_gpus(real):
+        for row in params["models"].values():
+            row |= NARROW | {"N": min(row["N"], 2)}
+        # no smaller: a micro-batch holds the longest sentence
+        least = real.training.micro_batches * real.training.max_length
+        params["training"]["batch_tokens"] = least
+        params["machine"] |= {"device": "cpu", "threads": 1}
+        if real.launcher.gpus:
+            params["launcher"]["gpus"] = min(real.launcher.gpus, PROCESSES)
     for search in filter(None, (task["decoding"] for task in params["tasks"].values())):
         search["extra_length"] = min(search["extra_length"], EXTRA_LENGTH)
     path.write_text(yaml.safe_dump(params), encoding="utf-8")
@@ -96,18 +114,21 @@ def chosen_runs(params: Config) -> list[str]:
     return [name for name in params.runs if name in chosen]
 
 
-def run_pipeline(folder: Path, jobs: int, on_done: Callable[[], object]) -> tuple[list[str], int]:
-    """Run every stage of a project that `make_project` wrote.
+def run_pipeline(
+    folder: Path, jobs: int, on_done: Callable[[], object], *targets: str
+) -> tuple[list[str], int]:
+    """Run the stages of a project that `make_project` wrote.
 
     Args:
         jobs: stages in parallel.
         on_done: called after each stage.
+        targets: as for `aiayn repro`; without any, every stage.
     Returns:
         A line with the reason for each stage that failed, and the number of those that succeeded.
     """
-    command = [sys.executable, "-m", "aiayn", "repro", "--jobs", str(jobs)]
+    command = [sys.executable, "-m", "aiayn", "repro", "--jobs", str(jobs), *targets]
     process = subprocess.Popen(
-        command, cwd=folder, env=_environment(folder), stdin=subprocess.DEVNULL,
+        command, cwd=folder, env=environment(folder), stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
     )  # fmt: skip
     assert process.stderr is not None
@@ -123,11 +144,11 @@ def run_pipeline(folder: Path, jobs: int, on_done: Callable[[], object]) -> tupl
     return failures or ([last] if process.returncode else []), done
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path) -> dict[str, str]:
+    """What the stages of such a project run with."""
     return os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYTHONPATH": str(folder / "src"),
-        "OMP_NUM_THREADS": "1",
         "AIAYN_MIRROR": str(folder / "mirror"),
         TREEBANK: str(folder / "trees"),
         "MLFLOW_TRACKING_URI": f"sqlite:///{folder}/mlflow.db",
@@ -156,7 +177,10 @@ def _generate_text(
         for split in ("train", *task.text.splits):
             corpus = f"{name}.{split}"
             # in training text every word occurs, so that the vocabulary can have its size
-            pairs = -(-len(words) // WORDS) if split == "train" else HELD_OUT_PAIRS
+            turns = (
+                -(-len(words) // sum(WORDS)) if split == "train" else HELD_OUT_PAIRS // len(WORDS)
+            )
+            pairs = turns * len(WORDS)
             if task.kind == "parsing":
                 file = folder / "trees" / f"{corpus}.mrg"
                 _write(file, map(_tree, _sentences(words, pairs, seed=corpus)))
@@ -190,9 +214,9 @@ def _words(count: int, seed: str) -> list[str]:
 
 
 def _sentences(words: list[str], count: int, seed: str) -> list[str]:
-    """Sentences of WORDS words, which run out in random order before one is repeated."""
+    """Sentences whose words run out in random order before one is repeated."""
     supply = cycle(random.Random(seed).sample(words, len(words)))
-    return [" ".join(islice(supply, WORDS)) for _ in range(count)]
+    return [" ".join(islice(supply, length)) for length in islice(cycle(WORDS), count)]
 
 
 def _tree(sentence: str) -> str:

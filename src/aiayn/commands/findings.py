@@ -1,0 +1,94 @@
+"""Every test of a comparison derived again from its records, beside what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isclose
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aiayn import config
+from aiayn.evaluation.variations import compare_variations
+from aiayn.paper.findings import Statement, statements
+from aiayn.results import comparison, paths, sentence_counts
+from aiayn.results.comparison import Comparison, Finding
+from aiayn.results.json_files import plain
+
+TOLERANCE = 1e-6
+SHOWN = 5  # differences
+
+
+class Rederived(NamedTuple):
+    """What is published, what its records give, and where these differ: the key and both values."""
+
+    published: Comparison
+    derived: Comparison
+    claims: Mapping[str, Statement]
+    p_values: int
+    differences: tuple[str, ...]
+
+    @property
+    def status(self) -> int:
+        """Of the process."""
+        return int(bool(self.differences))
+
+
+def rederive(folder: Path) -> Rederived:
+    """Every number of comparisons/table_3.json from the counts of sentences and the histories.
+
+    Args:
+        folder: of a reproduction, or of a scale that has been run.
+    Raises:
+        AiaynError: a file is missing or damaged.
+    """
+    parameters = config.load(folder / config.PARAMS)
+    published = comparison.read(folder / paths.TABLE_3)
+    counts = sentence_counts.read(folder / paths.SENTENCE_COUNTS)
+    derived = compare_variations(parameters.variations, parameters.runs, counts, folder)
+    ours, theirs = (dict(_values(plain(one))) for one in (derived, published))
+    return Rederived(
+        published,
+        derived,
+        statements(parameters.variations.measures),
+        p_values=sum(key.endswith((".p_value", ".corrected")) for key in theirs),
+        differences=tuple(_differences(theirs, ours)),
+    )
+
+
+def to_lines(found: Rederived) -> Iterator[str]:
+    """A line for each statement that was tested, and whether all is as published."""
+    for key, finding in found.derived.findings.items():
+        if finding.verdict != "not run at this scale":
+            yield f"{found.claims[key].text}: {_result(finding)}"
+    if found.differences:
+        count, path = len(found.differences), paths.TABLE_3
+        yield f"{count} values differ from {path}: {'; '.join(found.differences[:SHOWN])}"
+    else:
+        yield f"{found.p_values} p-values, all as published in {paths.TABLE_3} (to {TOLERANCE:g})."
+
+
+def _result(finding: Finding) -> str:
+    effect = finding.effect
+    if effect is None:
+        return f"{finding.verdict} ({finding.why_not_tested})"
+    bounds = f"{effect.value:.4f} ({effect.low:.4f} to {effect.high:.4f})"
+    return f"{bounds}, p {effect.p_value:.3g}, corrected {effect.corrected:.3g}: {finding.verdict}"
+
+
+def _values(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _values(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _differences(published: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
+    for key in sorted({*published, *ours}):
+        one, other = published.get(key), ours.get(key)
+        if isinstance(one, float) and isinstance(other, float):
+            is_same = isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        else:
+            is_same = one == other
+        if not is_same:
+            yield f"{key} {one} published, {other} here"

@@ -1,0 +1,68 @@
+"""BLEU's counts of every sentence that a comparison is made of: comparisons/sentences.csv.gz.
+
+With the histories and the manifests, they are enough to derive every test of the comparison again,
+without weights and without the text.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from aiayn.errors import ScoreError
+from aiayn.files import write_atomically
+
+ORDERS = 4
+COLUMNS = ("words", "reference_words", *(f"matched_{order}" for order in range(1, ORDERS + 1)))
+
+Counts = npt.NDArray[np.int64]
+"""[sentences, COLUMNS]: lengths in words, and the n-grams of each order that the reference has."""
+
+
+class Output(NamedTuple):
+    """What a run made of a split in one of paths.DECODING_MODES."""
+
+    run: str
+    split: str
+    mode: str
+
+
+def write(path: Path, counts: Mapping[Output, Counts]) -> None:
+    """Write the counts, a line for each sentence."""
+    frames = [
+        pd.DataFrame(dict(zip(Output._fields, output, strict=True)), index=range(len(rows))).assign(
+            **{column: rows[:, n] for n, column in enumerate(COLUMNS)}
+        )
+        for output, rows in counts.items()
+    ]
+    table = pd.concat(frames) if frames else pd.DataFrame(columns=[*Output._fields, *COLUMNS])
+    text = table.to_csv(index=False, lineterminator="\n")
+    write_atomically(path, gzip.compress(text.encode(), mtime=0))
+
+
+def read(path: Path) -> dict[Output, Counts]:
+    """The counts of every output, sentences in the order of its file.
+
+    Raises:
+        ScoreError: the file is missing or damaged.
+    """
+    try:
+        text = gzip.decompress(path.read_bytes()).decode()
+        table = pd.read_csv(io.StringIO(text), dtype=dict.fromkeys(COLUMNS, "int64"))
+        groups = table.groupby([*Output._fields], sort=False)
+        return {Output(*map(str, key)): rows[list(COLUMNS)].to_numpy() for key, rows in groups}
+    except FileNotFoundError as cause:
+        raise _file_error(path, "there is no such file.") from cause
+    except (OSError, EOFError, ValueError, KeyError) as cause:
+        raise _file_error(path, f"not a table of {', '.join(COLUMNS)} by sentence.") from cause
+
+
+def _file_error(path: Path, what: str) -> ScoreError:
+    return ScoreError(f"{path}: {what} Make it again: dvc repro -f compare.")

@@ -1,0 +1,179 @@
+"""Families of paired tests: verdicts, intervals and what is said of a missing partner."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from aiayn.evaluation.contrasts import (
+    ContrastTest,
+    Decision,
+    Design,
+    Untested,
+    between_models,
+    decide,
+)
+from aiayn.evaluation.significance import Difference
+
+MINUS = {"row": 1.0, "base": -1.0}
+READ_ONCE = Design()
+BASE = {1: 27.36, 2: 18.1, 3: 24.3, 4: 18.6, 5: 22.0}
+
+
+def contrasted(
+    row: dict[int, float], base: dict[int, float] = BASE, design: Design = READ_ONCE
+) -> ContrastTest:
+    found = between_models("bleu", MINUS, {"row": row, "base": base}, design, equality=False)
+    assert isinstance(found, ContrastTest)
+    return found
+
+
+def test_models_are_paired_by_seed() -> None:
+    """scipy's paired test of those seeds that both have, whatever their order."""
+    row = {5: 23.1, 2: 18.5, 1: 27.9, 7: 50.0}
+    found = contrasted(row)
+    expected = stats.ttest_rel([23.1, 18.5, 27.9], [22.0, 18.1, 27.36])
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert (found.count, set(found.unpaired)) == (3, {3, 4, 7})
+    decision = decide({("bleu", "row"): found})["bleu", "row"]
+    assert decision.effect
+    assert set(decision.effect.unpaired) == {3, 4, 7}
+
+
+def test_a_contrast_of_three_models_is_that_of_their_sums() -> None:
+    models = {"a": {1: 1.0, 2: 2.5, 3: 2.0}, "b": {1: 2.0, 2: 2.0, 3: 4.5}, "base": BASE}
+    weights = {"a": 0.5, "b": 0.5, "base": -1.0}
+    found = between_models("bleu", weights, models, Design(), equality=False)
+    assert isinstance(found, ContrastTest)
+    differences = [(models["a"][s] + models["b"][s]) / 2 - BASE[s] for s in (1, 2, 3)]
+    assert found.p_value == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)
+
+
+@pytest.mark.parametrize(
+    ("row", "looks", "why"),
+    [
+        ({1: 9.0}, (), "one seed"),
+        ({9: 9.0}, (), "no seed in common"),
+        ({seed: value + 1 for seed, value in {1: 2.0, 2: 4.0}.items()}, (), "the same difference"),
+        ({1: 9.0, 2: 8.0}, (3, 5), "2 seeds, first look at 3"),
+    ],
+)
+def test_why_nothing_is_tested(row: dict[int, float], looks: tuple[int, ...], why: str) -> None:
+    base = {1: 2.0, 2: 4.0}
+    found = between_models(
+        "bleu", MINUS, {"row": row, "base": base}, Design(looks), equality=False
+    )  # fmt: skip
+    assert isinstance(found, Untested)
+    assert why in found.why
+    assert decide({("bleu", "row"): found}) == {
+        ("bleu", "row"): Decision(None, "undecided", found.why)
+    }
+
+
+def test_seeds_after_a_look_wait_for_the_next() -> None:
+    row = {seed: value + 0.1 * seed for seed, value in BASE.items()}
+    four = {seed: row[seed] for seed in (1, 2, 3, 4)}
+    design = Design((3, 5))
+    assert (
+        contrasted(four, design=design).difference
+        == contrasted(dict(list(row.items())[:3])).difference
+    )
+    assert contrasted(row, design=design).count == 5
+
+
+def test_perplexity_is_tested_by_its_logarithm() -> None:
+    row, base = {1: 3.0, 2: 7.0, 3: 5.0}, {1: 4.0, 2: 5.0, 3: 4.5}
+    found = between_models(
+        "perplexity", MINUS, {"row": row, "base": base}, Design(), equality=False
+    )  # fmt: skip
+    assert isinstance(found, ContrastTest)
+    logs = [np.log(list(side.values())) for side in (row, base)]
+    expected = stats.ttest_rel(*logs)
+    effect = decide({("perplexity", "row"): found})["perplexity", "row"].effect
+    assert effect
+    assert effect.p_value == pytest.approx(expected.pvalue)
+    interval = expected.confidence_interval()
+    assert (effect.low, effect.high) == pytest.approx(
+        (math.exp(interval.low), math.exp(interval.high)), rel=1e-3
+    )
+    assert effect.value == pytest.approx(math.exp(np.mean(logs[0] - logs[1])), abs=1e-4)
+
+
+def family(
+    generator: np.random.Generator, looks: tuple[int, ...]
+) -> dict[tuple[str, str], ContrastTest]:
+    tests = {}
+    for n in range(int(generator.integers(1, 12))):
+        seeds = int(generator.choice(looks or [5]))
+        difference = Difference(
+            float(generator.normal(0, 1.5)), float(generator.uniform(0.05, 0.6)), seeds - 1
+        )
+        margin = 0.5 if generator.random() < 0.4 else None
+        tests["bleu", str(n)] = ContrastTest("bleu", difference, seeds, seeds, looks, margin)
+    return tests
+
+
+@pytest.mark.parametrize("looks", [(), (4, 7, 10)])
+def test_intervals_and_verdicts_never_disagree(looks: tuple[int, ...]) -> None:
+    """Decided: the interval leaves out 0, or lies within or beyond the margin; undecided: it does
+    neither. Each holds its estimate and none is narrower than the interval of a test alone."""
+    generator = np.random.default_rng(3)
+    outcomes = set()
+    for _ in range(200):
+        tests = family(generator, looks)
+        for key, decision in decide(tests).items():
+            test, effect, outcome = tests[key], decision.effect, decision.outcome
+            assert effect
+            margin = test.margin or 0.0
+            apart = effect.low >= margin or effect.high <= -margin
+            within = test.margin is not None and -margin <= effect.low and effect.high <= margin
+            assert (outcome != "undecided") == (apart or within)
+            assert (outcome == "equal") == within
+            assert apart == (outcome in ("higher", "lower"))
+            assert effect.low <= effect.value <= effect.high
+            assert (effect.corrected < 0.05) == (outcome != "undecided")
+            outcomes.add(outcome)
+    assert outcomes == {"higher", "lower", "equal", "undecided"}
+
+
+def test_intervals_of_a_family_cover_all_at_once() -> None:
+    """Of families without a difference, all intervals hold 0 in 95 %."""
+    generator = np.random.default_rng(5)
+    missed = 0
+    for differences in generator.normal(0, 1, (800, 10, 5)):
+        tests = {
+            ("bleu", str(n)): contrasted(dict(enumerate(row)), dict.fromkeys(range(5), 0.0))
+            for n, row in enumerate(differences.tolist())
+        }
+        effects = [decision.effect for decision in decide(tests).values()]
+        missed += any(effect and not effect.low < 0 < effect.high for effect in effects)
+    assert missed / 800 == pytest.approx(0.05, abs=0.02)
+
+
+def test_equality_is_not_the_absence_of_a_difference() -> None:
+    """With a wide spread it is undecided, with a small one equal, beyond the margin unequal."""
+    wide = dict(zip(range(5), (-2.0, 3.0, 1.0, -3.0, 0.5), strict=True))
+    small = dict(zip(range(5), (0.01, -0.02, 0.03, 0.0, 0.01), strict=True))
+    at = {seed: value + 0.3 for seed, value in small.items()}
+    beyond = {seed: value - 0.6 for seed, value in small.items()}
+    zero = dict.fromkeys(range(5), 0.0)
+    for row, outcome in (
+        (wide, "undecided"),
+        (small, "equal"),
+        (at, "undecided"),
+        (beyond, "lower"),
+    ):
+        found = between_models("bleu", MINUS, {"row": row, "base": zero}, Design(), equality=True)
+        assert isinstance(found, ContrastTest)
+        assert decide({("bleu", "row"): found})["bleu", "row"].outcome == outcome
+
+
+def test_hopeless_seeds_end_in_no_traceback() -> None:
+    models = {"row": {1: 6.0, 2: 7.0}, "base": {1: 5.0, 2: math.exp(700)}}
+    found = between_models("perplexity", MINUS, models, Design(), equality=False)
+    decision = decide({("perplexity", "row"): found})["perplexity", "row"]
+    assert decision.effect
+    assert math.isfinite(decision.effect.high)

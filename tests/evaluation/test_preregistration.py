@@ -1,0 +1,108 @@
+"""The declared design: its data form, fresh seeds, its power as documented, and its commit."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from benchmarks.significance import PILOT, declared, of_models
+from dvc.utils.hydra import compose_and_dump
+
+from aiayn import config
+from aiayn.evaluation.power import from_pilot
+from aiayn.paper.findings import STATEMENTS, statements
+from aiayn.results import comparison
+from aiayn.results.seeds import by_seed
+
+ROOT = Path(__file__).parents[2]
+FORMS = {path.stem: path for path in (ROOT / "conf/preregistration").glob("*.yaml")}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_statement_is_declared_with_one_measure_and_looks_within_its_seeds(name: str) -> None:
+    design = declared(name)
+    form = design.preregistration
+    assert form
+    assert form.statements.keys() == STATEMENTS.keys()
+    looks = [one.interim_looks or design.interim_looks for one in form.statements.values()]
+    assert max(max(of_one) for of_one in looks) == len(form.seeds)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_seeds_are_fresh(name: str) -> None:
+    form = declared(name).preregistration
+    assert form
+    for params in (ROOT / "reproductions").glob("*/params.yaml"):
+        published = config.load(params)
+        if published.variations.preregistration:
+            continue
+        for run in published.runs.values():
+            if any(name in corpus for corpus in published.task(run.task).text.train):
+                assert run.seed not in form.seeds, params
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_scale_takes_it_up_by_its_name(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "params.yaml"
+    overrides = [
+        "scale=multi30k_table3", f"+preregistration={name}",
+        "+variations.preregistration.commit=1a2b3c4",
+    ]  # fmt: skip
+    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", overrides)
+    taken_up = config.load(file).variations
+    expected = declared(name)
+    assert taken_up.interim_looks == expected.interim_looks
+    assert taken_up.preregistration
+    assert expected.preregistration
+    assert taken_up.preregistration == expected.preregistration.replace(commit="1a2b3c4")
+
+
+@pytest.mark.parametrize(("column", "name", "share"), [
+    (0, "tatoeba", 1.0), (1, "tatoeba", 0.7), (2, "multi30k", 1.0), (3, "multi30k", 0.7),
+])  # fmt: skip
+def test_the_documented_power_is_the_simulated(column: int, name: str, share: float) -> None:
+    design = declared(name)
+    claims = of_models(design)
+    text = (ROOT / "docs/preregistration.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\w+) \| (?:BLEU|log-perplexity) \| (.*) \|$", text, re.MULTILINE))
+    assert rows.keys() == claims.keys()
+    simulation = from_pilot(comparison.read(PILOT), claims, design, share)
+    power = simulation.decided(4000, np.random.default_rng(7)).mean(axis=0)
+    for row, simulated in zip(rows.values(), power, strict=True):
+        assert float(row.split(" | ")[2 + column]) == pytest.approx(simulated, abs=0.03)
+
+
+def test_a_scale_trains_and_decodes_every_declared_seed(tmp_path: Path) -> None:
+    file = tmp_path / "params.yaml"
+    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", ["scale=tatoeba"])
+    scale = config.load(file)
+    form = scale.variations.preregistration
+    assert form
+    seeds = {model: names for (_, model), names in by_seed(scale.runs).items()}
+    for key, statement in statements(scale.variations.measures).items():
+        count = (form.statements[key].interim_looks or scale.variations.interim_looks)[-1]
+        for row in statement.rows if statement.over == "models" else ():
+            for seed in form.seeds[:count]:
+                assert seeds[row][seed] in scale.tested, (row, seed)
+
+
+def test_what_is_in_force_is_what_its_commit_declared() -> None:
+    """And no scale names a commit that does not have the form."""
+    named = {
+        path: match[1]
+        for path in (ROOT / "conf/scale").glob("*.yaml")
+        if (match := re.search(r"preregistration: \{commit: '?\"?(\w+)", path.read_text()))
+    }
+    if not named:
+        pytest.skip("no scale has taken up a declaration yet")
+    for path, commit in named.items():
+        (name,) = re.findall(r"/preregistration: (\w+)", path.read_text())
+        shown = subprocess.run(
+            ["git", "show", f"{commit}:conf/preregistration/{name}.yaml"], cwd=ROOT, check=True,
+            capture_output=True, text=True,
+        ).stdout  # fmt: skip
+        assert yaml.safe_load(shown) == yaml.safe_load(FORMS[name].read_text())
