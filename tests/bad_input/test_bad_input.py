@@ -274,7 +274,7 @@ CORPORA: dict[str, tuple[Spoil, str]] = {
     "a damaged header in an archive": (serve("train.en.tgz", tgz(b"x\n", 1024 + 5), "train.en"), "train.en.tgz, member train.en: truncated or damaged (bad checksum at byte 1024)."),
     "a name in an archive that clears the terminal": (serve("train.en.tgz", tgz(b"x\n"), "first"), "no such member. The nearest name in it is first\\x1b[2J."),
     "an archive that is none": (serve("train.en.tgz", HTML, "train.en"), "train.en.tgz, member train.en: truncated or damaged"),
-    "a test set whose end is missing": (serve("test.de.sgm", b"<seg id=1>a</seg>\n<seg id=2>b\n"), "test.de.sgm: 2 <seg> are opened, 1 closed. Mend the file."),
+    "a test set whose end is missing": (serve("test.de.sgm", b"<seg id=1>a</seg>\n<seg id=2>b\n"), "test.de.sgm: 2 <seg> are opened, 1 closed. Correct the file."),
     "another file than the catalogue's": (lambda p: (p.mirror / "dev.en.gz").write_bytes(HTML), "dev.en.gz: sha256 is "),
     "the mirror is a file": (file_for("../mirror"), "../mirror: no such folder; it was given as the mirror, AIAYN_MIRROR."),
     "a folder in the mirror in place of a file": (folder_for(Project.mirror / "dev.en.gz"), "dev.en.gz: not in the mirror."),

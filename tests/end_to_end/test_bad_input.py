@@ -96,7 +96,7 @@ def test_a_flipped_byte_in_an_archive(mirrored: Mirrored) -> None:
     mirrored.put("train.de.gz", bytes(content))
     complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
     assert complaint.startswith(f"DataError: mirror/{HOST}/train.de.gz: sha256 is ")
-    assert "Mend the mirror" in complaint
+    assert "Correct the mirror" in complaint
 
 
 def truncated(content: bytes) -> bytes:

@@ -21,7 +21,7 @@ import yaml
 from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 
 from aiayn.data.corpora.archives import lines
-from aiayn.data.corpora.cleaning import normalise
+from aiayn.data.corpora.cleaning import stripped
 
 # what stands at the end of Common Crawl, as its README tells, and what becomes of it: the rule that
 # drops it, or the pair that is kept (white space at its ends alone is stripped)
@@ -213,7 +213,7 @@ def test_newstests_are_sacrebleus_line_by_line(
     """But for &amp;, which stands for a single sign, and the rarer kinds of space, which sacreBLEU
     makes plain ones and we keep: to BLEU's tokens they are the same."""
     theirs = newstest(mirror, archive, name, tmp_path)
-    ours = [normalise(line) for line in lines(mirror / "www.statmt.org" / archive, name)]
+    ours = [stripped(line) for line in lines(mirror / "www.statmt.org" / archive, name)]
     assert len(ours) == len(theirs) == sentences
     assert [re.sub(r"\s+", " ", line) for line in ours] == [html.unescape(line) for line in theirs]
     assert sum(line.count("&amp;") for line in theirs) == entities
@@ -235,4 +235,4 @@ def check_newstests(text: Path, mirror: Path) -> None:
                 (text / f"{split}.{side}").read_bytes().decode().removesuffix("\n").split("\n")
             )
             sgm = lines(mirror / "www.statmt.org" / archive, name)
-            assert written == [normalise(line) for line in sgm]
+            assert written == [stripped(line) for line in sgm]

@@ -143,7 +143,7 @@ def test_segments_of_an_sgm(tmp_path: Path) -> None:
 def test_a_segment_that_is_not_closed(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read(tmp_path, "a.sgm", b'<seg id="1">one</seg>\n<seg id="2">two\n')
-    assert str(caught.value) == f"{tmp_path}/a.sgm: 2 <seg> are opened, 1 closed. Mend the file."
+    assert str(caught.value) == f"{tmp_path}/a.sgm: 2 <seg> are opened, 1 closed. Correct the file."
 
 
 @pytest.mark.parametrize("text", [b"<seg>" * 300_000, b"</seg><seg>" * 300_000, b"<seg " * 300_000])

@@ -66,7 +66,7 @@ def test_a_damaged_mirror_is_refused(tmp_path: Path) -> None:
     found = hashlib.sha256(DAMAGED).hexdigest()
     assert complaint(lambda: fetch(download(), tmp_path, str(tmp_path / "mirror"))) == (
         f"{there}: sha256 is {found}, the catalogue expects {SHA256}. "
-        "Mend the mirror, or unset AIAYN_MIRROR."
+        "Correct the mirror, or unset AIAYN_MIRROR."
     )
 
 
@@ -97,7 +97,7 @@ def test_a_file_cut_short_is_told_by_its_size(tmp_path: Path) -> None:
     whole = download().replace(bytes=len(CONTENT))
     assert complaint(lambda: fetch(whole, tmp_path / "raw", str(tmp_path / "mirror"))) == (
         f"{there}: {len(CONTENT) - 1} bytes, the catalogue declares {len(CONTENT)}. "
-        "Mend the mirror, or unset AIAYN_MIRROR."
+        "Correct the mirror, or unset AIAYN_MIRROR."
     )
 
 
@@ -301,7 +301,7 @@ def test_a_disk_that_runs_full_is_one_line(host: Any, tmp_path: Path) -> None:
 def test_all_downloads_together_say_how_far_they_are(
     host: Any, answer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(fetching, "POLL_SECONDS", 0.01)
     said = tmp_path / "said"
     seen: list[Fetching] = []
 

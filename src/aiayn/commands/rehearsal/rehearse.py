@@ -23,7 +23,7 @@ from aiayn.commands.rehearsal.small_project import (
 )
 from aiayn.commands.rehearsal.trial import try_training
 from aiayn.config import Config
-from aiayn.data.corpora.fetching import to_come
+from aiayn.data.corpora.fetching import pending
 from aiayn.errors import TrainingError
 from aiayn.results import paths
 from aiayn.results.progress import clock
@@ -92,7 +92,7 @@ def _real_run(params: Config, speed: float | None) -> tuple[list[str], list[str]
     sources, lines = missing.sources(params, os.environ.get("AIAYN_MIRROR"))
     lines += missing.missing_downloads(sources)
     lines += missing.missing_treebanks(params)
-    downloads = sum(max((size or 0) - source.arrived, 0) for source, size in to_come(sources))
+    downloads = sum(max((size or 0) - source.arrived, 0) for source, size in pending(sources))
 
     runs = estimates.estimate_runs(params)
     largest = max(runs, key=lambda run: run.parameters)

@@ -1,7 +1,6 @@
-"""Lines of text out of downloads, streamed: tar, tgz, zip, gz, sgm and plain files, and nests of
-these.
+"""Stream lines of text from downloads: tar, tgz, zip, gz, sgm and plain files, also nested.
 
-Nothing is unpacked to disk, so a member's name is only ever compared, never opened as a path.
+Nothing is unpacked to disk: the name of a member is only compared, never opened as a path.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from aiayn.errors import DataError
 TAR_ENDINGS = (".tar", ".tgz", ".tar.gz")
 ARCHIVE_ENDINGS = (*TAR_ENDINGS, ".zip")
 BUFFER_BYTES = 1 << 20
-# a gzipped megabyte can hold a gigabyte: no line, and no file that is read as a whole, is larger
+# limits of a line and of a file that is read at once: a gzipped megabyte can hold a gigabyte
 LINE_BYTES = 1 << 20
 FILE_BYTES = 1 << 28
 
@@ -44,7 +43,7 @@ DAMAGE = (
     zlib.error,
     EOFError,
 )
-"""What unpacking raises."""
+"""Exceptions that unpacking a damaged file raises."""
 
 
 def describe(path: Path, member: str | None) -> str:
@@ -55,10 +54,10 @@ def describe(path: Path, member: str | None) -> str:
 def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
     r"""The lines of a text, as bytes without their "\n"; only "\n" separates lines.
 
-    What a file is follows from its name: `.tar`, `.tgz`, `.tar.gz` and `.zip` are archives, out of
-    which `member` is read; `.gz` is decompressed (inside an archive too); of `.sgm` the <seg> texts
-    are taken. All but `.sgm`, which holds test sets of a few thousand sentences, is streamed, and
-    memory is flat: of a line of more than LINE_BYTES come LINE_BYTES and one more.
+    A file's type follows from its name: `.tar`, `.tgz`, `.tar.gz` and `.zip` are archives, from
+    which `member` is read; `.gz` is decompressed (inside an archive too); `.sgm` gives its <seg>
+    texts. All but `.sgm` (test sets of a few thousand sentences) is streamed in constant memory: a
+    line of more than LINE_BYTES is cut to LINE_BYTES + 1.
 
     Raises:
         DataError: the file is damaged or truncated, an `.sgm` larger than FILE_BYTES, or the
@@ -76,9 +75,8 @@ def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
 
 
 def bounded(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a stream, without a byte order mark, each cut to at most LINE_BYTES and one byte
-    more."""
-    # with its end a line of LINE_BYTES has one byte more; a second one tells of a longer line
+    """The lines of a stream, without a byte order mark, each cut to at most LINE_BYTES + 1."""
+    # room for LINE_BYTES and a line end: if the end is missing, the line is longer
     read = iter(partial(stream.readline, LINE_BYTES + 2), b"")
     first = next(read, b"").removeprefix(BOM_UTF8)
     for line in chain([first] if first else [], read):
@@ -121,13 +119,13 @@ def whole(stream: IO[bytes], place: str) -> bytes:
 
 
 def damaged(place: str, error: Exception) -> DataError:
-    """What is said of a file that cannot be unpacked."""
+    """The error for a file that cannot be unpacked."""
     reason = " ".join(str(error).split())
     return DataError(f"{place}: truncated or damaged ({reason}). Replace it with an intact copy.")
 
 
 class StrictTarInfo(tarfile.TarInfo):
-    """A member of a tar archive; tarfile would take a damaged header for the archive's end."""
+    """A member of a tar archive. tarfile itself treats a damaged header as the archive's end."""
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
@@ -156,9 +154,11 @@ def segments(sgm: bytes, place: str) -> Iterator[bytes]:
             found.append(sgm[begin : tag.start()])
             begin = None
     if len(found) != opened:
-        raise DataError(f"{place}: {opened} <seg> are opened, {len(found)} closed. Mend the file.")
+        raise DataError(
+            f"{place}: {opened} <seg> are opened, {len(found)} closed. Correct the file."
+        )
     for segment in found:
-        # bytes that are not UTF-8 pass through: whether they are an error is the reader's question
+        # bytes that are not UTF-8 pass through: the reader decides whether they are an error
         text = segment.decode("utf-8", "surrogateescape")
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
         yield re.sub(r"[ \t\r\n]+", " ", text).encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""The text of a task, put together from corpora, and a manifest of what went in and what not."""
+"""The text of a task, assembled from corpora, and a manifest of what was kept and dropped."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from tqdm import tqdm
 
 from aiayn.config import Catalogue, Text
 from aiayn.data.corpora.archives import LINE_BYTES
-from aiayn.data.corpora.cleaning import Cleaner, normalise, side_keys
-from aiayn.data.corpora.digests import Digests
+from aiayn.data.corpora.cleaning import Cleaner, Pair, side_keys, stripped
 from aiayn.data.corpora.fetching import fetch
-from aiayn.data.corpora.forms import Pair, former
 from aiayn.data.corpora.labelled import require_all
 from aiayn.data.corpora.reading import Parallel
 from aiayn.errors import DataError
@@ -40,8 +38,8 @@ def assemble(
     into the form of text.form. Of the dev and test sets no line is ever dropped, so that scores
     stay comparable: their lines are only stripped, and those that also occur in the cleaned
     training text are counted in the manifest as `overlap`. The exception is a dev set that is a
-    sample of a corpus: it leaves out what shares a side with a test set. Memory is flat but for the
-    rule `duplicates` (see Digests).
+    sample of a corpus: it leaves out what shares a side with a test set. Memory is constant, except
+    for the rule `duplicates` (about 100 bytes a pair).
 
     Args:
         task: its name, for the manifest.
@@ -51,8 +49,8 @@ def assemble(
         raw: folder of verified downloads.
         mirror: see `fetch`.
     Raises:
-        DataError: a corpus cannot be had, is damaged, or is not what was declared; or cleaning
-            left no training pair, or none of a label.
+        DataError: a corpus cannot be fetched, is damaged, or is not as declared; or cleaning left
+            no training pair, or none of a label.
     """
     held_out_names = {paths.DEV: text.dev, **text.tests}
     names = dict.fromkeys((*text.train, *held_out_names.values()))
@@ -69,17 +67,17 @@ def assemble(
         name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves, text.labels)
         for name in names
     }
-    form = former(text)
+    normalize = _pair_normalizer(text)
     with replaced_folder(folder) as new:
         tests = {
-            split: _write_held_out(new, split, corpora[corpus], form)
+            split: _write_held_out(new, split, corpora[corpus], normalize)
             for split, corpus in text.tests.items()
         }
         test_keys = {key for test in tests.values() for key in test.keys}
-        dev = _write_held_out(new, paths.DEV, corpora[text.dev], form, test_keys)
+        dev = _write_held_out(new, paths.DEV, corpora[text.dev], normalize, test_keys)
         held_out = {paths.DEV: dev, **tests}
         train = _write_train(
-            new, [corpora[name] for name in text.train], text, form, held_out.values()
+            new, [corpora[name] for name in text.train], text, normalize, held_out.values()
         )
         manifest = Manifest(
             task=task,
@@ -95,16 +93,26 @@ def assemble(
         write_manifest(paths.manifest(new), manifest)
 
 
+def _pair_normalizer(text: Text) -> Callable[[Pair], Pair]:
+    """What brings a pair of a corpus into the form of text.form."""
+    if text.form is None:
+        return lambda pair: pair
+    from aiayn.data.moses import normalizer  # slow to import, and only such tasks need it
+
+    source, target = normalizer(text.source), normalizer(text.target)
+    return lambda pair: (source(pair[0]), target(pair[1]))
+
+
 @dataclass
 class _SplitWriter:
-    """The two files of a split; counts and digests what is written to them."""
+    """The two files of a split, with counts and digests of what is written to them."""
 
     files: tuple[IO[bytes], IO[bytes]]
     pairs: int = 0
     words: list[int] = field(default_factory=lambda: [0, 0])
     digests: tuple[Any, Any] = field(default_factory=lambda: (hashlib.sha256(), hashlib.sha256()))
 
-    def write(self, pair: tuple[str, str]) -> None:
+    def write(self, pair: Pair) -> None:
         self.pairs += 1
         for n, text in enumerate(pair):
             line = f"{text}\n".encode()
@@ -140,24 +148,24 @@ class _HeldOut:
         self.keys = keys
         self._written = written
         self._pairs = pairs
-        self._known: dict[str, set[Any]] = {
+        self._lines: dict[str, set[Any]] = {
             "source": {source for source, _ in pairs},
             "target": {target for _, target in pairs},
             "pairs": set(pairs),
         }
-        self._met: dict[str, set[Any]] = {what: set() for what in self._known}
+        self._seen: dict[str, set[Any]] = {what: set() for what in self._lines}
 
-    def meet(self, pair: tuple[str, str]) -> None:
-        """Take note of a training pair."""
+    def record_overlap(self, pair: Pair) -> None:
+        """Record what a training pair has in common with this set."""
         for what, text in (("source", pair[0]), ("target", pair[1]), ("pairs", pair)):
-            if text in self._known[what]:
-                self._met[what].add(text)
+            if text in self._lines[what]:
+                self._seen[what].add(text)
 
     def entry(self) -> Split:
         overlap = {
-            "source": sum(source in self._met["source"] for source, _ in self._pairs),
-            "target": sum(target in self._met["target"] for _, target in self._pairs),
-            "pairs": sum(pair in self._met["pairs"] for pair in self._pairs),
+            "source": sum(source in self._seen["source"] for source, _ in self._pairs),
+            "target": sum(target in self._seen["target"] for _, target in self._pairs),
+            "pairs": sum(pair in self._seen["pairs"] for pair in self._pairs),
         }
         return self._written.replace(overlap=overlap)
 
@@ -166,7 +174,7 @@ def _write_held_out(
     folder: Path,
     split: str,
     corpus: Parallel,
-    form: Callable[[Pair], Pair],
+    normalize: Callable[[Pair], Pair],
     test_keys: Set[str] = frozenset(),
 ) -> _HeldOut:
     """`test_keys`: of a dev set, the `side_keys` of the test sets."""
@@ -183,7 +191,7 @@ def _write_held_out(
                     "No line of a dev or test set is dropped: replace the file."
                 )
             try:
-                pair = normalise(source), normalise(target)
+                pair = stripped(source), stripped(target)
             except UnicodeDecodeError as error:
                 advice = "No line of a dev or test set is dropped: convert the file to UTF-8."
                 raise _not_utf8(corpus, number, source, advice) from error
@@ -191,7 +199,7 @@ def _write_held_out(
             if is_sample and not test_keys.isdisjoint(of_pair):
                 continue
             keys |= of_pair
-            pairs.append(form(pair))
+            pairs.append(normalize(pair))
             writer.write(pairs[-1])
     part = Part(pairs=number)
     if is_sample:
@@ -210,12 +218,12 @@ def _write_train(
     folder: Path,
     corpora: Iterable[Parallel],
     text: Text,
-    form: Callable[[Pair], Pair],
+    normalize: Callable[[Pair], Pair],
     held_out: Iterable[_HeldOut],
 ) -> Split:
     held_out = list(held_out)
     held_out_keys = {key for held in held_out for key in held.keys}
-    seen = Digests()
+    seen: set[bytes] = set()
     labels: set[str] = set()
     of_each: dict[str, Part] = {}
     with _open_split(folder, paths.TRAIN) as writer:
@@ -233,12 +241,12 @@ def _write_train(
                     advice = "Convert the file, or switch the cleaning rule invalid_utf8 on."
                     raise _not_utf8(corpus, number, source, advice) from error
                 if pair is not None:
-                    pair = form(pair)
+                    pair = normalize(pair)
                     writer.write(pair)
                     if text.labels is not None:
                         labels.add(pair[1])
                     for held in held_out:
-                        held.meet(pair)
+                        held.record_overlap(pair)
             of_each[corpus.name] = Part(
                 pairs=number, kept=writer.pairs - before, dropped=cleaner.dropped
             )

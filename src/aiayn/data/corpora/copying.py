@@ -1,4 +1,4 @@
-"""Random sequences to be copied: what one trains a sequence-to-sequence model on first."""
+"""Random sequences to be copied, the usual first test of a sequence-to-sequence model."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from aiayn.config import Sequences
 def sequences(spec: Sequences) -> Iterator[str]:
     """Yield `spec.number` different sequences: letters with a space between any two.
 
-    Every length from `shortest` to `longest` is as likely as another, but for the short ones of
-    which there are too few. The same spec gives the same sequences on every machine.
+    Lengths from `shortest` to `longest` are equally likely, except short ones, of which there may
+    be too few. The same spec gives the same sequences on every machine.
     """
-    draw = random.Random(spec.seed).random  # whose sequence Python keeps from version to version
+    draw = random.Random(spec.seed).random  # the same in every version of Python
     lengths = range(spec.shortest, spec.longest + 1)
     seen: set[str] = set()
     while len(seen) < spec.number:

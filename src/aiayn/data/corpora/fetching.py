@@ -1,4 +1,4 @@
-"""Files of the catalogue, fetched once and checked against their checksum before every use."""
+"""Files of the catalogue, fetched once and verified against their checksum before every use."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from aiayn.data.corpora.transfer import StoppedError, size_at, transfer
 from aiayn.errors import DataError
 from aiayn.files import free_bytes
 
-AT_A_TIME = 4
-LOOK_SECONDS = 0.5
-ROOM_USED = 0.9  # of a disk, by a file whose size nobody says
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # some file systems of clusters
+PARALLEL_DOWNLOADS = 4
+POLL_SECONDS = 0.5
+USABLE_DISK = 0.9  # of the free space, for a file of unknown size
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # some cluster file systems
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Source:
 
     @property
     def partial(self) -> Path:
-        """What has come so far. It outlives the process: the next start goes on there."""
+        """What was received so far. It is kept when the process ends, and resumed by the next."""
         return self.path.with_name(f".{self.path.name}.partial")
 
     @property
     def arrived(self) -> int:
-        """Bytes that are here, of the file or of what has come of it so far."""
+        """Bytes that are here, of the file or of its partial download."""
         for path in (self.path, self.partial):
             with suppress(FileNotFoundError):
                 return path.stat().st_size
@@ -60,36 +60,36 @@ def fetch(
     mirror: str | None = None,
     progress: Path | None = None,
 ) -> dict[str, Path]:
-    """A local path for each of the downloads, whose checksums have just been verified.
+    """A local path for each of the downloads, their checksums verified.
 
-    A folder mirror is read in place, without a copy. Otherwise a file is kept at raw/HOST/PATH, and
-    fetched only where it is not there yet, several at a time; what has come of it stays, and a
-    second start goes on from there. Processes that want the same file wait for one another. A kept
-    file that has become damaged is never replaced silently: its owner is told, and deletes it. If
-    one download fails, the others go on to their ends, but not on a full disk.
+    A mirror that is a folder is read in place, without a copy. Otherwise a file is kept at
+    raw/HOST/PATH and fetched only if it is not there, several in parallel; partial downloads are
+    kept and resumed. Processes that need the same file wait for each other. A kept file that has
+    become damaged is never replaced silently: the error asks the user to delete it. If one download
+    fails, the others continue, except on a full disk.
 
     Args:
         downloads: URL and checksum by name, from the catalogue.
         raw: folder of verified downloads.
         mirror: folder or base URL laid out as HOST/PATH; None or "" for the real hosts.
-        progress: a file to say in how far they are, while there is something to fetch.
+        progress: a file for the progress, written while there is something to fetch.
     Raises:
-        DataError: a file cannot be had, its checksum or size is not the catalogue's, or there is
-            too little room for what is to come.
+        DataError: a file cannot be fetched, its checksum or size is not the catalogue's, or the
+            disk has too little space.
     """
     sources = {name: source(download, raw, mirror) for name, download in downloads.items()}
-    sizes = to_come(sources.values())
-    _require_room(sizes, raw)
+    sizes = pending(sources.values())
+    _require_space(sizes, raw)
     known = [size or 0 for _, size in sizes]
     announced = {one: size for one, size in sizes if size is not None}
     stop = Event()
-    with ThreadPoolExecutor(AT_A_TIME) as pool, Meter(progress) as meter:
+    with ThreadPoolExecutor(PARALLEL_DOWNLOADS) as pool, Meter(progress) as meter:
         jobs = {
-            name: pool.submit(_bring, found, announced.get(found), stop)
+            name: pool.submit(_fetch_one, found, announced.get(found), stop)
             for name, found in sources.items()
         }
         try:
-            while wait(jobs.values(), LOOK_SECONDS).not_done:
+            while wait(jobs.values(), POLL_SECONDS).not_done:
                 if sizes:
                     arrived = [one.arrived for one, _ in sizes]
                     meter.show(
@@ -119,7 +119,7 @@ def source(download: Download, raw: Path, mirror: str | None = None) -> Source:
         if not folder.is_dir():
             raise DataError(f"{mirror}: no such folder; it was given as the mirror, AIAYN_MIRROR.")
         if (folder / place).is_file():
-            advice = "Mend the mirror, or unset AIAYN_MIRROR."
+            advice = "Correct the mirror, or unset AIAYN_MIRROR."
             return Source(download, folder / place, None, advice)
         if not kept.is_file():
             raise DataError(
@@ -133,13 +133,13 @@ def source(download: Download, raw: Path, mirror: str | None = None) -> Source:
         download,
         kept,
         f"{str(mirror).rstrip('/')}/{place}" if remote else download.url,
-        "The host serves another version, or the transfer was spoilt: try again, "
+        "The host serves another version, or the transfer was damaged: try again, "
         "or correct the checksum in conf/catalogue if you trust the new file.",
     )
 
 
-def to_come(sources: Iterable[Source]) -> list[tuple[Source, int | None]]:
-    """What is to be fetched, each with its whole size: the catalogue's, or else the host's word."""
+def pending(sources: Iterable[Source]) -> list[tuple[Source, int | None]]:
+    """What is to be fetched, each with its size according to the catalogue or else the host."""
     sizes = []
     for one in sources:
         if one.url is not None:
@@ -151,8 +151,8 @@ def to_come(sources: Iterable[Source]) -> list[tuple[Source, int | None]]:
     return sizes
 
 
-def _require_room(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> None:
-    """Raises DataError where the disk has less room than all that is known to come."""
+def _require_space(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> None:
+    """Raises DataError if the disk has less space than the known sizes add up to."""
     needed = sum(max(size - one.arrived, 0) for one, size in sizes if size is not None)
     if not needed:
         return
@@ -164,16 +164,16 @@ def _require_room(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> None
         )
 
 
-def _bring(one: Source, announced: int | None, stop: Event) -> Path:
+def _fetch_one(one: Source, announced: int | None, stop: Event) -> Path:
     if one.url is None:
         _verify(one.path, one, str(one.path))
         return one.path
     one.path.parent.mkdir(parents=True, exist_ok=True)
     while not one.path.is_file():
-        with _alone(one.partial, stop) as file:
-            if one.path.is_file():  # another process has brought it
-                _drop(file, one.partial)
-            elif _is_at(file, one.partial):
+        with _locked(one.partial, stop) as file:
+            if one.path.is_file():  # another process has fetched it
+                _delete(file, one.partial)
+            elif _is_same_file(file, one.partial):
                 _download(one, one.url, file, announced, stop)
                 return one.path
     _verify(one.path, one, str(one.path))
@@ -182,8 +182,8 @@ def _bring(one: Source, announced: int | None, stop: Event) -> Path:
 
 def _download(one: Source, url: str, file: IO[bytes], announced: int | None, stop: Event) -> None:
     """Fetch what is missing, verify the whole, and only then give it its name."""
-    room = one.arrived + int(ROOM_USED * free_bytes(one.partial.parent))
-    most = min(room, announced or room)
+    space = one.arrived + int(USABLE_DISK * free_bytes(one.partial.parent))
+    most = min(space, announced or space)
     try:
         for is_last in (False, True):
             begun_at = transfer(url, file, one.download.bytes, stop, most)
@@ -192,18 +192,18 @@ def _download(one: Source, url: str, file: IO[bytes], announced: int | None, sto
                 break
             except DataError:
                 file.truncate(0)
-                # what came at several times may be of several files: once more, in one piece
+                # the parts may be of different versions: fetch the file again in one piece
                 if begun_at == 0 or is_last:
                     raise
         os.fsync(file.fileno())
         one.partial.replace(one.path)
     except OSError as error:
         stop.set()
-        if error.errno not in NO_ROOM:
+        if error.errno not in DISK_FULL:
             raise
         raise DataError(
             f"{one.partial.parent}: the disk is full. "
-            "Make room and start again: what has come is kept, and the rest follows."
+            "Make room and start again: what was received is kept, and the rest follows."
         ) from error
 
 
@@ -227,15 +227,15 @@ def _verify(path: Path, one: Source, shown_as: str) -> None:
 
 
 @contextmanager
-def _alone(partial: Path, stop: Event) -> Iterator[IO[bytes]]:
-    """A file opened to append, once no other process has it. Empty at the end, it goes again."""
+def _locked(partial: Path, stop: Event) -> Iterator[IO[bytes]]:
+    """The file opened to append and locked; waits for other processes. Deleted if empty after."""
     with partial.open("ab", buffering=0) as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if stop.wait(LOOK_SECONDS):
+                if stop.wait(POLL_SECONDS):
                     raise StoppedError from None
             except OSError as error:
                 if error.errno not in NO_LOCKS:
@@ -245,16 +245,16 @@ def _alone(partial: Path, stop: Event) -> Iterator[IO[bytes]]:
             yield file
         finally:
             if file.seek(0, os.SEEK_END) == 0:
-                _drop(file, partial)
+                _delete(file, partial)
 
 
-def _is_at(file: IO[bytes], path: Path) -> bool:
-    """Whether this is the file of that name still, and not one that was renamed or deleted."""
+def _is_same_file(file: IO[bytes], path: Path) -> bool:
+    """Whether the open file still has that path: it may have been renamed or deleted."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     return False
 
 
-def _drop(file: IO[bytes], partial: Path) -> None:
-    if _is_at(file, partial):
+def _delete(file: IO[bytes], partial: Path) -> None:
+    if _is_same_file(file, partial):
         partial.unlink()

@@ -1,8 +1,8 @@
 """The demo corpus: sentences of a small grammar of our own, in three languages and as trees.
 
 One derivation gives English, German, French and the English parse tree, so the translations are
-exact and each is a function of the English sentence. So is its label: the French pronoun for who
-acts in the main clause, which the words of the English do not tell without their order.
+exact and each is a function of the English sentence. So is the label: the French pronoun for who
+acts in the main clause, which depends on the order of the English words.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def _distinct(
     seen: set[bytes] = set()
     while len(seen) < grammar.sentences:
         sentence = deriver.sentence()
-        # German decides what is the same sentence: where two English ones merge in it ("die Frau,
-        # die die Katze sieht": who sees whom?), they must not part. French merges none.
+        # sentences count as the same if their German is: two English ones may share it ("die Frau,
+        # die die Katze sieht": who sees whom?), and then belong to one split. French merges none.
         digest = hashlib.sha256(german.text(sentence).encode()).digest()
         if digest not in seen and _split(digest) == grammar.split:
             seen.add(digest)

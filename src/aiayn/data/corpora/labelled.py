@@ -1,4 +1,4 @@
-"""Sentences and their labels: a text for each label, in folds, every label a known one."""
+"""Sentences with labels: one text for each label, divided into folds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pair = tuple[bytes, bytes]
 
 
 def labelled_sentences(labelled: Labelled, files: Mapping[str, Path]) -> Iterator[Pair]:
-    """Every sentence of the fold with its label, one label's after the other's.
+    """Every sentence of the fold with its label, label by label.
 
     Args:
         files: a local path for each download.
@@ -28,7 +28,7 @@ def labelled_sentences(labelled: Labelled, files: Mapping[str, Path]) -> Iterato
 
 
 def fold(sentence: bytes, folds: Folds) -> int:
-    """In which of the folds a sentence is: a digest decides, the same on every machine."""
+    """The fold of a sentence, from a digest: the same on every machine."""
     digest = hashlib.sha256(f"{folds.seed}\n".encode() + sentence.strip()).digest()
     return int.from_bytes(digest[:8], "big") % folds.of
 
@@ -40,19 +40,19 @@ def labelled_place(labelled: Labelled, files: Mapping[str, Path]) -> str:
 
 
 def known_labels(pairs: Iterator[Pair], labels: Collection[str], place: str) -> Iterator[Pair]:
-    """The pairs as they come. Raises DataError at a target that is none of the labels."""
+    """The pairs, unchanged. Raises DataError at a target that is none of the labels."""
     for number, (source, target) in enumerate(pairs, start=1):
         label = target.decode("utf-8", "replace").strip()
         if label not in labels:
             raise DataError(
                 f"{place}, line {number}: the label {label[:60]!r} is none of {_listed(labels)}. "
-                "Mend the line, or name the label in text.labels."
+                "Correct the line, or name the label in text.labels."
             )
         yield source, target
 
 
 def require_all(labels: Collection[str], found: Collection[str]) -> None:
-    """Raises DataError where no training sentence has one of the labels: none could learn it."""
+    """Raises DataError if some label has no training sentence: it could not be learned."""
     for label in labels:
         if label not in found:
             raise DataError(

@@ -1,4 +1,4 @@
-"""How far downloads are, all of them together: a bar in a terminal, a file for whoever watches."""
+"""Progress of all downloads together: a bar in a terminal, and a file for other processes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LATELY_SECONDS = 30.0
 
 
 class Meter:
-    """Shows what it is told; as a context, it takes all of that away again at its end.
+    """Shows progress; on leaving the context, removes the bar and the file.
 
     Args:
-        file: where other processes read it; None where none does.
+        file: for other processes; None for no file.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -43,7 +43,7 @@ class Meter:
             self._file.unlink(missing_ok=True)
 
     def show(self, files: int, files_in_all: int, here: int, in_all: int) -> None:
-        """Tell how many files are here, how many bytes, and how many of both there will be."""
+        """Show the number of files and bytes that are here, and of all that will be."""
         now = time.monotonic()
         self._seen.append((now, here))
         while now - self._seen[0][0] > LATELY_SECONDS:
@@ -62,5 +62,5 @@ class Meter:
     def _rate(self) -> float:
         """Bytes a second over the last half minute."""
         (begun, at_first), (ended, at_last) = self._seen[0], self._seen[-1]
-        # what another process threw away, or brought in one piece, is no speed
+        # another process may have deleted a file, or completed one at once
         return max(at_last - at_first, 0) / (ended - begun) if ended > begun else 0.0

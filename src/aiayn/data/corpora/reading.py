@@ -1,4 +1,4 @@
-"""A corpus of the catalogue as a stream of pairs, checked against what was declared of it."""
+"""A corpus of the catalogue as a stream of pairs, checked against its declaration."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ from aiayn.errors import DataError
 
 @dataclass(frozen=True)
 class Parallel:
-    """Two languages of a corpus, its trees and their words, its sentences and their labels, or its
-    sequences twice; `files` has a local path for each of its downloads, `leaves` is there for
-    trees, `labels` (all that there may be) for labels."""
+    """A corpus as source and target: two languages, words and trees, sentences and labels, or
+    sequences twice.
+
+    `files` has a local path for each download. `leaves` is set for trees, `labels` (all that are
+    allowed) for labels.
+    """
 
     name: str
     corpus: Corpus
@@ -45,11 +48,11 @@ class Parallel:
         return describe(self.files[side.download], side.member)
 
     def pairs(self) -> Iterator[tuple[bytes, bytes]]:
-        """Every pair in order, as it stands in the files.
+        """Every pair in order, as the files have it.
 
         Raises:
-            DataError: the corpus is empty, its two sides differ in length, or their length is not
-                the declared one; a file cannot be read, or a label is not a known one.
+            DataError: the corpus is empty, its sides differ in length, or their length is not the
+                declared one; a file cannot be read, or a label is unknown.
         """
         stream = self._stream()
         if self.labels is not None:
@@ -73,7 +76,7 @@ class Parallel:
         if self.corpus.labelled is not None:
             return labelled_sentences(self.corpus.labelled, self.files)
         if self.corpus.sides is None:
-            return self._made()
+            return self._generated()
         if self.corpus.sample is not None:
             return self._sampled(self.corpus.sides, self.corpus.sample)
         return self._aligned(self.corpus.sides)
@@ -82,7 +85,7 @@ class Parallel:
         """Every tree in order; a parsing task's pairs are made of them.
 
         Raises:
-            DataError: a file is missing, or holds something else than trees.
+            DataError: a file is missing, or holds anything else than trees.
         """
         if self.corpus.treebank is not None:
             yield from treebank_trees(self.name, self.corpus.treebank, self.files)
@@ -97,12 +100,12 @@ class Parallel:
         for tree in self.trees():
             yield " ".join(tree.words).encode(), linearize(tree, leaves).encode()
 
-    def _made(self) -> Iterator[tuple[bytes, bytes]]:
+    def _generated(self) -> Iterator[tuple[bytes, bytes]]:
         if self.corpus.sequences is not None:
             for sequence in sequences(self.corpus.sequences):
                 yield sequence.encode(), sequence.encode()
             return
-        from aiayn.data.corpora.grammar import sentences  # real corpora need no lexicon
+        from aiayn.data.corpora.grammar import sentences  # real corpora do not need the lexicon
 
         assert self.corpus.grammar is not None
         for source, target in sentences(self.corpus.grammar, self.languages):

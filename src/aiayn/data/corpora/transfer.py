@@ -1,4 +1,4 @@
-"""One file over HTTP on a line that breaks: each attempt goes on where the last one stopped."""
+"""Download one file over an unreliable connection: each attempt resumes the previous one."""
 
 from __future__ import annotations
 
@@ -13,78 +13,81 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 from aiayn.errors import DataError
 
 PAUSES_SECONDS: tuple[float, ...] = (1, 2, 4, 8, 16, 32, 64)
-"""Waits between attempts that bring nothing. Every byte that comes begins the row anew."""
+"""Waits between attempts without progress. After progress, the first wait comes again."""
 
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 30.0
-"""A line on which nothing comes for so long is given up, and another attempt made."""
+"""A connection without data for so long is closed, and another attempt made."""
 
 BLOCK_BYTES = 1 << 16
-_SORRY = {
+_RETRYABLE = {
     requests.Timeout: "no answer in time",
     requests.exceptions.SSLError: "no secure connection",
     requests.ConnectionError: "no connection",
 }
-"""Failures before the first byte that may pass, in words; a class stands before its base."""
+"""Failures before the first byte that are retried, in words; subclasses before their base."""
 
 BEYOND_THE_END = 416
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")  # of RFC 9110, section 14.4
-_AS_IT_LIES = {"Accept-Encoding": "identity"}  # a checksum is of the file, not of its transport
+_UNCOMPRESSED = {
+    "Accept-Encoding": "identity"
+}  # the checksum is that of the file, not of a compressed transfer
 
 
 class StoppedError(Exception):
-    """Another download has failed for a reason that stops all."""
+    """Another download failed in a way that stops all of them."""
 
 
-class _PassingError(Exception):
-    """What may be better at the next attempt, in words."""
+class _TransientError(Exception):
+    """A failure after which another attempt may succeed, in words."""
 
 
 def size_at(url: str) -> int | None:
-    """How many bytes a host says that a file has; None where it does not say.
+    """The size of a file in bytes according to its host; None if the host does not say.
 
     Raises:
         DataError: the host cannot be reached, or does not have the file.
     """
     try:
         with requests.head(
-            url, headers=_AS_IT_LIES, allow_redirects=True, timeout=CONNECT_SECONDS
+            url, headers=_UNCOMPRESSED, allow_redirects=True, timeout=CONNECT_SECONDS
         ) as response:
-            if response.status_code in (405, 501):  # a host that knows GET alone
+            if response.status_code in (405, 501):  # a host that supports only GET
                 return None
             _raise_for(response, url)
             return _number(response.headers.get("Content-Length"))
-    except (requests.RequestException, _PassingError) as error:
+    except (requests.RequestException, _TransientError) as error:
         raise DataError(f"{url}: {_in_words(error)}.") from error
 
 
 def transfer(
     url: str, file: IO[bytes], size: int | None, stop: Event, most: int | None = None
 ) -> int:
-    """Append to `file` what it lacks of `url`, in as many attempts as that takes.
+    """Append the missing part of `url` to `file`, in as many attempts as that takes.
 
-    What `file` holds is taken for the beginning, and only the rest is asked for. A host that knows
-    no ranges sends everything anew. Whether all of it belongs together is the checksum's to tell.
+    What `file` holds is taken as the beginning, and only the rest is requested. A host without
+    support for ranges sends everything again. The caller's checksum tells whether the parts match.
 
     Args:
-        file: opened to append, unbuffered: what has come survives whatever ends this process.
-        size: of the whole, where it is known; an answer of another length is not taken.
-        stop: set by whoever wants an end of it.
-        most: bytes of the whole, where its size is not known: what exceeds them is not kept.
+        file: opened to append, unbuffered: received bytes survive the end of this process.
+        size: of the whole file, if known; a response of another length is rejected.
+        stop: set to end the transfer.
+        most: limit in bytes if the size is unknown; a longer response is rejected.
     Returns:
-        At which byte the last answer began: 0 if the file came in one piece.
+        The byte at which the last response began: 0 if the file came in one piece.
     Raises:
-        DataError: nothing more comes, more than `most` comes, or the host does not have the file.
+        DataError: all attempts failed, the response exceeds `most`, or the host does not have the
+            file.
         StoppedError: `stop` was set.
-        OSError: `file` takes no more, as on a full disk.
+        OSError: `file` cannot be written, as on a full disk.
     """
     furthest, failures = _held(file), 0
     while True:
         try:
             return _attempt(url, file, size, stop, most)
-        except _PassingError as error:
+        except _TransientError as error:
             held = _held(file)
-            # a host without ranges may start over forever: only what was never there is progress
+            # a host without ranges may start over forever: only bytes beyond `furthest` count
             failures = 1 if held > furthest else failures + 1
             furthest = max(furthest, held)
             if failures > len(PAUSES_SECONDS):
@@ -98,7 +101,7 @@ def transfer(
 
 
 def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event, most: int | None) -> int:
-    """As `transfer`, with one answer of the host. Raises _PassingError where it falls short."""
+    """As `transfer`, in one request. Raises _TransientError if that does not complete the file."""
     held = _held(file)
     if size is not None and held >= size:
         if held == size:
@@ -108,7 +111,7 @@ def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event, most: int
     try:
         with requests.get(
             url,
-            headers=_AS_IT_LIES | asked,
+            headers=_UNCOMPRESSED | asked,
             stream=True,
             timeout=(CONNECT_SECONDS, STALL_SECONDS),
         ) as response:
@@ -117,39 +120,39 @@ def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event, most: int
             if not is_beyond:
                 _raise_for(response, url)
             if size is not None and whole is not None and whole != size:
-                raise _PassingError(f"the host has {whole} bytes, the catalogue declares {size}")
+                raise _TransientError(f"the host has {whole} bytes, the catalogue declares {size}")
             if is_beyond and whole == held:  # all of it was there
                 return held
             if is_beyond or first not in (0, held):
                 file.truncate(0)
-                raise _PassingError("the host does not send the part that is asked for")
-            if first != held:  # it knows no ranges
+                raise _TransientError("the host does not send the part that is asked for")
+            if first != held:  # no support for ranges
                 file.truncate(0)
             _append(response, file, whole if size is None else size, stop, most)
             return first
-    except tuple(_SORRY) as error:
-        raise _PassingError(_in_words(error)) from error
+    except tuple(_RETRYABLE) as error:
+        raise _TransientError(_in_words(error)) from error
     except requests.RequestException as error:
         raise DataError(f"{url}: {error}. Check the url in conf/catalogue.") from error
     except ReadTimeoutError as error:
-        raise _PassingError("the line stalled") from error
+        raise _TransientError("the connection stalled") from error
     except HTTPError as error:
-        raise _PassingError("the connection broke off") from error
+        raise _TransientError("the connection broke off") from error
 
 
 def _append(
     response: requests.Response, file: IO[bytes], size: int | None, stop: Event, most: int | None
 ) -> None:
-    # what there is of a block, not whole blocks: half of one is not lost on a line that breaks
+    # read1 returns what has arrived of a block, so that nothing is lost if the connection breaks
     while block := response.raw.read1(BLOCK_BYTES, decode_content=False):
         if stop.is_set():
             raise StoppedError
         rest = memoryview(block)
-        while rest:  # an unbuffered file may take less than it is given
+        while rest:  # an unbuffered write may be partial
             rest = rest[file.write(rest) :]
         if size is not None and _held(file) > size:
             file.truncate(0)
-            raise _PassingError(f"more bytes came than the {size} of the file")
+            raise _TransientError(f"more bytes came than the {size} of the file")
         if size is None and most is not None and _held(file) > most:
             file.truncate(0)
             raise DataError(
@@ -157,11 +160,11 @@ def _append(
                 "what the disk has room for. Declare `bytes` in conf/catalogue if it is to be more."
             )
     if size is not None and _held(file) < size:
-        raise _PassingError("the connection broke off")
+        raise _TransientError("the connection broke off")
 
 
 def _extent(response: requests.Response) -> tuple[int, int | None]:
-    """At which byte of the file an answer begins, and the size of the whole, if it is said."""
+    """The byte of the file at which a response begins, and the size of the file, if stated."""
     said = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if said:
         return int(said[1] or 0), _number(said[2])
@@ -170,13 +173,13 @@ def _extent(response: requests.Response) -> tuple[int, int | None]:
 
 
 def _raise_for(response: requests.Response, url: str) -> None:
-    """Raises _PassingError for a status that may pass, DataError for one that will not."""
+    """Raises _TransientError for a status that is worth another attempt, DataError for others."""
     status = response.status_code
     if status < 400:
         return
     words = f"HTTP {status} {response.reason}"
     if status >= 500 or status in (408, 429):
-        raise _PassingError(words)
+        raise _TransientError(words)
     raise DataError(
         f"{url}: {words}. "
         "Check the url in conf/catalogue, or set AIAYN_MIRROR to a mirror that has the file."
@@ -184,7 +187,9 @@ def _raise_for(response: requests.Response, url: str) -> None:
 
 
 def _in_words(error: Exception) -> str:
-    return next((words for kind, words in _SORRY.items() if isinstance(error, kind)), str(error))
+    return next(
+        (words for kind, words in _RETRYABLE.items() if isinstance(error, kind)), str(error)
+    )
 
 
 def _number(text: str | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Trees out of a treebank's files: in a folder that the user has licensed, or in a zip or tar."""
+"""Trees from the files of a treebank: in a folder of the user's, or in a zip or tar archive."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def treebank_trees(name: str, treebank: Treebank, files: Mapping[str, Path]) -> 
         files: a local path for each download.
     Raises:
         DataError: the folder is not named or not there, no file matches a pattern, the division
-            lists a file that is not there, or a file is damaged, not UTF-8 or holds something else
+            lists a file that is not there, or a file is damaged, not UTF-8 or holds anything else
             than trees.
     """
     if treebank.download is None:
@@ -134,14 +134,14 @@ def _divided(name: str, members: Iterable[str], listed: Path | None) -> list[str
     if listed is None:
         return list(members)
     by_number = {PurePosixPath(member).stem.lstrip("0"): member for member in members}
-    wanted = [line.decode("utf-8", "replace").strip() for line in lines(listed)]
-    for number in wanted:
+    numbers = [line.decode("utf-8", "replace").strip() for line in lines(listed)]
+    for number in numbers:
         if number.lstrip("0") not in by_number:
             raise DataError(
                 f"corpus {name}: {listed} lists {number}, and the treebank has no such file. "
                 "Replace the list, or the treebank."
             )
-    return [by_number[number.lstrip("0")] for number in wanted]
+    return [by_number[number.lstrip("0")] for number in numbers]
 
 
 def _matched(name: str, treebank: Treebank, names: list[str], place: str) -> list[str]:
@@ -156,6 +156,6 @@ def _matched(name: str, treebank: Treebank, names: list[str], place: str) -> lis
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """As a folder's glob matches: * stays within a name."""
+    """As the glob of a folder matches: * does not match a /."""
     parts, patterns = path.split("/"), pattern.split("/")
     return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))

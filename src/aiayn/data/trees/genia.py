@@ -38,8 +38,8 @@ def read_genia(xml: bytes, place: str) -> Iterator[Tree]:
     Args:
         place: how messages name the file.
     Raises:
-        DataError: not XML, an entity is declared, or a word or constituent lacks what makes a tree;
-            with the line.
+        DataError: not XML, an entity is declared, or a word or constituent is incomplete; with the
+            line.
     """
     reader = _Reader(place)
     try:
@@ -117,4 +117,4 @@ class _Reader:
     def _require(self, holds: bool, complaint: str) -> None:
         if not holds:
             line = self.parser.CurrentLineNumber
-            raise DataError(f"{self._place}, line {line}: {complaint}. Mend the file.")
+            raise DataError(f"{self._place}, line {line}: {complaint}. Correct the file.")

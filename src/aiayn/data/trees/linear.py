@@ -5,7 +5,7 @@
     (S (NP She )NP (VP sleeps )VP . )S           or as they are
 
 In the first two the words stay in the input alone (Vinyals et al. 2015, "Grammar as a Foreign
-Language"), and who writes must count them; in the third they can be copied. A closing bracket
+Language"), and the model must count them; in the third they can be copied. A closing bracket
 repeats its label, and the outer TOP is left out. Symbols begin with a bracket, which no word of a
 treebank does: there the word ( is written -LRB-.
 """
@@ -34,7 +34,7 @@ class Restored(NamedTuple):
 
 
 def tags_of(symbols: Iterable[str], count: int) -> list[str]:
-    """The parts of speech that symbols tell of so many words; DUMMY where they tell none."""
+    """The parts of speech that symbols give for `count` words; DUMMY where they give none."""
     matches = map(SYMBOL.fullmatch, symbols)
     leaves = [m["leaf"] or DUMMY for m in matches if m and m.lastgroup in LEAVES]
     return (leaves + [DUMMY] * count)[:count]
@@ -67,7 +67,7 @@ def restore(symbols: Sequence[str], words: Sequence[str], tags: Sequence[str]) -
     word; words beyond the last leaf go into the brackets that are open there, or else into the
     outermost one that ends there.
 
-    Leaves that are words tell which words of the sentence they are: where some are missing or too
+    Leaves that are words are aligned with the words of the sentence: if some are missing or too
     many, the others keep their brackets. A missing word goes into the brackets that are open both
     before and behind it, the first ones into the outermost bracket that begins behind them.
     """

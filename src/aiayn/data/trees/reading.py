@@ -25,7 +25,7 @@ def read_trees(lines: Iterable[str], place: str) -> Iterator[Tree]:
     """Every tree of a file; a tree may take many lines, and a line may hold many trees.
 
     A tree without a word, such as the (()) that parsers write for a failure, comes as a tree of no
-    words, so that whoever reads can count it.
+    words, so that the caller can count it.
 
     Args:
         place: how messages name the file.
@@ -47,7 +47,8 @@ def read_trees(lines: Iterable[str], place: str) -> Iterator[Tree]:
                 tokens = []
     if tokens:
         raise DataError(
-            f"{place}, line {begun}: {depth} brackets of this tree are never closed. Mend the file."
+            f"{place}, line {begun}: {depth} brackets of this tree are never closed. "
+            "Correct the file."
         )
 
 
@@ -62,7 +63,7 @@ def read_tree(text: str, place: str) -> Tree:
 def _prepared(tokens: Sequence[str], place: str) -> Tree:
     """The tree of balanced tokens, or of one token outside of any bracket."""
     if tokens[0] != "(":
-        raise DataError(f"{place}: not a bracketed tree but {tokens[0]!r}. Mend the file.")
+        raise DataError(f"{place}: not a bracketed tree but {tokens[0]!r}. Correct the file.")
     words: list[str] = []
     tags: list[str] = []
     brackets: list[tuple[str, int, int]] = []
@@ -77,7 +78,7 @@ def _prepared(tokens: Sequence[str], place: str) -> Tree:
             continue
         if tokens[at] != "(":
             raise DataError(
-                f"{place}: the word {tokens[at]!r} has no part of speech. Mend the file."
+                f"{place}: the word {tokens[at]!r} has no part of speech. Correct the file."
             )
         label = "" if tokens[at + 1] in "()" else tokens[at + 1]
         inside = at + 2 if label else at + 1

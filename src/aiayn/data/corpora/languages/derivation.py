@@ -125,7 +125,7 @@ class Deriver:
     def _with_subordinate(self) -> Clause:
         conjunction = self._pick((BECAUSE, BECAUSE, WHEN, WHILE, ALTHOUGH))
         tense = self._pick(TENSES)
-        # in the past "quand" and "pendant que" would want the imperfect, which the grammar lacks;
+        # in the past "quand" and "pendant que" would need the imperfect, which the grammar lacks;
         # beside a future, "quand" would want one too
         if conjunction in (WHEN, WHILE) and tense in ("past", "future"):
             tense = "present"
@@ -241,7 +241,7 @@ class Deriver:
     def _related(self, kind: Kind, *, definite: bool) -> NounPhrase:
         """A noun phrase with a relative clause, in which it acts or is acted upon.
 
-        It is nobody's: "my dog that sleeps" would ask which of my dogs.
+        It has no possessor: "my dog that sleeps" would raise the question which of my dogs.
         """
         phrase = self._noun_phrase(kind, definite=definite, owned=False)
         gap = Gap(phrase.noun, phrase.plural)

@@ -64,7 +64,7 @@ def text(sentence: Sentence) -> str:
 
 
 def _punctuated(words: list[str]) -> str:
-    """Join words; clauses bring a comma at either end, of which neighbours share one."""
+    """Join words; a clause has a comma at either end, and adjacent clauses share one."""
     kept: list[str] = []
     for word in words:
         if word != ",":
@@ -156,7 +156,7 @@ def _trailing(clause: Clause) -> list[str]:
 
 
 def _relative(phrase: NounPhrase) -> list[str]:
-    """A relative clause; its pronoun has the noun's gender and number, and a case of its own."""
+    """A relative clause; its pronoun has the noun's gender and number, and its own case."""
     clause = phrase.relative
     assert clause is not None
     case: Case = "accusative"
