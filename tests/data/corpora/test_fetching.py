@@ -294,7 +294,7 @@ def test_a_disk_that_runs_full_is_one_line(host: Any, tmp_path: Path) -> None:
     there.symlink_to("/dev/full")
     assert complaint(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path)) == (
         f"{there.parent}: the disk is full. "
-        "Make room and start again: what has come is kept, and the rest follows."
+        "Make room and start again: what was received is kept, and the rest follows."
     )
 
 
