@@ -80,7 +80,7 @@ def test_the_path_is_not_a_parameter(licensed: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda folder, env: env.delenv(FOLDER), f"corpus dev: the environment variable {FOLDER} is not set"),
+        (lambda folder, env: env.delenv(FOLDER), f"corpus test: the environment variable {FOLDER} is not set"),
         (lambda folder, env: env.setenv(FOLDER, "/nowhere"), "corpus test: /nowhere, from"),
         (lambda folder, env: (folder / "23/wsj_2300.mrg").unlink(), "corpus test: no file 23/*.mrg in"),
         (lambda folder, env: (folder / "02/wsj_0200.mrg").write_text("(S (X a)"), "wsj_0200.mrg, line 1: 1 brackets of this tree are never closed"),
