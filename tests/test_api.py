@@ -6,11 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import aiayn
+from aiayn.commands import main
 
 
 def test_the_public_names() -> None:
-    assert aiayn.__all__ == ["load", "read_results"]
+    assert aiayn.__all__ == ["SHIPPED", "load", "read_results"]
+
+
+def test_the_shipped_model_translates_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a project, and with a picture of its attention."""
+    monkeypatch.chdir(tmp_path)
+    sentences = ["Where is the station?", "The dog sleeps."]
+    main(["translate", aiayn.SHIPPED, *sentences, "--attention", "attention.svg"])
+    assert capsys.readouterr().out.splitlines() == ["Wo ist der Bahnhof?", "Der Hund schläft."]
+    assert b"Bahnhof" in (tmp_path / "attention.svg").read_bytes()
 
 
 def test_published_results_are_read_without_torch(root: Path) -> None:

@@ -12,19 +12,25 @@ if TYPE_CHECKING:
     from aiayn.results.frames import Results
     from aiayn.trained_run import TrainedRun
 
-__all__ = ["load", "read_results"]
+__all__ = ["SHIPPED", "load", "read_results"]
+
+SHIPPED = "shipped"
+"""The name of the English-German model that comes with the package; src/aiayn/shipped/README.md."""
 
 
 def load(run: str, root: Path | str = ".") -> TrainedRun:
     """A trained run: `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
 
     Args:
+        run: of params.yaml, or SHIPPED, which needs no project.
         root: the folder with params.yaml and the run's files.
     Raises:
         ConfigError: params.yaml has no such run.
     """
     from aiayn.trained_run import TrainedRun
 
+    if run == SHIPPED:
+        return TrainedRun("en-de.base", Path(__file__).with_name(SHIPPED))
     return TrainedRun(run, Path(root))
 
 

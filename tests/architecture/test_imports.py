@@ -77,7 +77,9 @@ def files(name: str) -> list[Path]:
 def packages() -> frozenset[str]:
     """All packages and top-level modules."""
     return frozenset(
-        p.stem for p in SOURCE.iterdir() if p.stem[0] not in "_." and p.suffix in ("", ".py")
+        p.stem
+        for p in SOURCE.iterdir()
+        if p.stem[0] not in "_." and (p.suffix == ".py" or (p / "__init__.py").exists())
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+import aiayn
 from aiayn import config
 from aiayn.errors import ConfigError, DataError, one_line_errors, printable
 from aiayn.files import write_atomically
@@ -51,7 +52,11 @@ def parser() -> ArgumentParser:
 
     for function in (translate, parse, classify):
         command = add(function)
-        command.add_argument("run", help="a run of params.yaml, like en-de.base")
+        command.add_argument(
+            "run",
+            help="a run of params.yaml, like en-de.base, or shipped: the English-German model that "
+            "comes with the package",
+        )
         command.add_argument("text", nargs="*", help="one sentence each (default: lines of stdin)")
         command.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
         command.add_argument(
@@ -276,10 +281,9 @@ def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
         ConfigError: there is no such run, or it is of another kind; the command line is wrong.
         DataError: there is no sentence, all are too long, or one is not UTF-8.
     """
-    config.load().run(args.run)  # a wrong name is reported before torch is imported
-    from aiayn.trained_run import TrainedRun
-
-    run = TrainedRun(args.run)
+    if args.run != aiayn.SHIPPED:
+        config.load().run(args.run)  # a wrong name is reported before torch is imported
+    run = aiayn.load(args.run)
     run.require(use)
     source, sentences = _sentences(args)
     too_long = run.too_long(sentences)
