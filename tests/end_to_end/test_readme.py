@@ -21,7 +21,7 @@ from hydra import compose, initialize_config_dir
 from aiayn.commands.command_line import parser
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/howto").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "docs/change.md", *sorted((ROOT / "docs/howto").glob("*.md"))]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 PROGRAMS = ("make", "aiayn", "dvc", "python", ".")
 
@@ -36,6 +36,7 @@ NOT_RUN = {
     "dvc queue start": "leaves a process behind",
     "dvc repro -f download@parsing": "the tiny scale has no trees",
     "make bench": "minutes",
+    "make docs": "tests/browser builds the pages",
     "make kills": "minutes",
     "make lock": "asks the package index",
     "make params": "run in a clone of its own, below",
@@ -59,6 +60,7 @@ def commands() -> list[str]:
     ]
     found = [part.strip() for line in fenced for part in re.sub(r"(?<!\S)#.*", "", line).split(";")]
     found += re.findall(r"`([^`]+)`", text)
+    found = [command.removeprefix(".venv/bin/") for command in found]
     return sorted({c for c in found if c.split(" ")[0] in PROGRAMS and " " in c})
 
 
