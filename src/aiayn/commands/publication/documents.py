@@ -172,14 +172,14 @@ def write(project: Path) -> None:
         ConfigError, DataError, ScoreError: a reproduction is damaged.
         DataError: README.md lacks the comments between which its results belong.
     """
-    files = render(project / paths.REPRODUCTIONS)
-    for params in (project / paths.REPRODUCTIONS).glob(f"*/{PARAMS}"):
-        write_page(params.parent)
     before, begin, rest = (project / README).read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
         where = f"{BEGIN.strip()} and {END.strip()}"
         raise DataError(f"{project / README}: the lines {where} are missing.")
+    for params in (project / paths.REPRODUCTIONS).glob(f"*/{PARAMS}"):
+        write_page(params.parent)
+    files = render(project / paths.REPRODUCTIONS)
     files[README] = f"{before}{begin}{files[README]}{end}{after}"
     for path, content in files.items():
         write_atomically(project / path, content)
