@@ -76,8 +76,8 @@ def test_a_published_one_can_be_started_again_in_this_clone(name: str, tmp_path:
     commands = beside.replace("make repro", "make -o .venv/.ready --dry-run repro").splitlines()
     assert commands.pop().startswith(".venv/bin/aiayn verify ")
     script = "set -e\n" + "\n".join(commands)
-    done = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
+    tried = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, check=False)
+    assert tried.returncode == 0, tried.stderr
 
 
 def test_a_single_clean_commit_needs_no_remark(reproduction: Path) -> None:

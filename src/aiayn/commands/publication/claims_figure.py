@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -70,13 +70,11 @@ class Claim(NamedTuple):
 
 def claims(findings: pd.DataFrame) -> list[Claim]:
     """Of results.findings, those with an effect, in the order of the paper's table."""
-    rows = findings.set_index("finding").dropna(subset="effect")
-    return [
-        _claim(key, said, rows.loc[key]) for key, said in STATEMENTS.items() if key in rows.index
-    ]
+    rows = {row["finding"]: row for row in findings.dropna(subset="effect").to_dict("records")}
+    return [_claim(key, said, rows[key]) for key, said in STATEMENTS.items() if key in rows]
 
 
-def _claim(key: str, statement: Statement, found: pd.Series) -> Claim:
+def _claim(key: str, statement: Statement, found: Mapping[Any, Any]) -> Claim:
     sign = -1 if statement.claim == "lower" else 1
     is_bleu = statement.measure == BLEU
 
@@ -98,7 +96,8 @@ def _printed(statement: Statement) -> float:
     """The effect by table 3's figures: a difference of BLEU or a ratio of perplexities."""
     if statement.measure == BLEU:
         return sum(w * ROWS[row].bleu.value for row, w in statement.rows.items())
-    return math.prod(ROWS[row].perplexity.value ** w for row, w in statement.rows.items())
+    logarithms = (w * math.log(ROWS[row].perplexity.value) for row, w in statement.rows.items())
+    return math.exp(sum(logarithms))
 
 
 def draw(lines: Sequence[Claim], theme: str) -> str:
@@ -157,7 +156,7 @@ def _legend(lines: Sequence[Claim]) -> Iterator[tuple[object, str]]:
     from matplotlib.lines import Line2D
 
     there = {line.verdict for line in lines}
-    tick = {"marker": "|", "markersize": 10, "markeredgewidth": 1.8}
+    tick: dict[str, Any] = {"marker": "|", "markersize": 10, "markeredgewidth": 1.8}
     yield Line2D([], [], color=INK, linestyle="", **tick), "the paper"
     for verdict, (name, colour) in COLOURS.items():
         if verdict in there:

@@ -14,7 +14,6 @@ from aiayn.commands.publication.reproduction_page import environment, write_page
 from aiayn.config import PARAMS, Model
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
-from aiayn.paper.findings import STATEMENTS
 from aiayn.paper.others import PUBLISHED
 from aiayn.report import findings, table_1, table_2, table_3, table_4
 from aiayn.report.evidence import gather
@@ -81,11 +80,6 @@ class Records:
         """How many claims have a verdict, in its first words: holds, does not hold, undecided."""
         return sum(claim.verdict.startswith(verdict) for claim in self.claims)
 
-    def effect(self, key: str) -> str:
-        """Of a claim, with its sign."""
-        found = self[CLAIMS].results.findings.set_index("finding")
-        return findings.effect_text(STATEMENTS[key], found.loc[key, "effect"])
-
     def figures(self, key: str, verdict: str) -> int:
         """How many printed figures of a section have a verdict."""
         return Counter(entry.verdict for entry in self.sections[key].entries)[Verdict(verdict)]
@@ -104,16 +98,19 @@ class Records:
 
     def mean(self, name: str, task: str, model: str, metric: str, split: str = paths.TEST) -> str:
         """Over a model's seeds, with their standard deviation and number."""
-        means = over_seeds(self[name].results.scores).set_index(
-            ["task", "model", "split", "metric"]
+        means = over_seeds(self[name].results.scores)
+        chosen = (means["metric"] == metric) & (means["split"] == split)
+        (found,) = means[chosen & (means["task"] == task) & (means["model"] == model)].to_dict(
+            "records"
         )
-        found = means.loc[(task, model, split, metric)]
-        return f"{found['mean']:.2f} ± {found['sd']:.2f} ({found['n']:.0f} seeds)"
+        return f"{found['mean']:.2f} ± {found['sd']:.2f} ({found['n']} seeds)"
 
     def compared(self, measure: str, model: str) -> str:
         """Of a row of table 3: the mean over its seeds and their standard deviation."""
-        rows = self[CLAIMS].results.comparisons.set_index(["model", "measure"])
-        return f"{rows.loc[(model, measure), 'mean']:.2f} ± {rows.loc[(model, measure), 'sd']:.2f}"
+        rows = self[CLAIMS].results.comparisons
+        chosen = (rows["model"] == model) & (rows["measure"] == measure)
+        (found,) = rows[chosen].to_dict("records")
+        return f"{found['mean']:.2f} ± {found['sd']:.2f}"
 
     def hours(self, name: str) -> str:
         """Of all trainings together."""
