@@ -200,7 +200,7 @@ def report(args: Namespace) -> None:
     and name it; each figure links to that scale's own report.
     """
     from aiayn.commands.repro.scale_folder import folder_of
-    from aiayn.report.scales import tables_html
+    from aiayn.report.paper_tables import tables_html
 
     top = paths.project()
     folders = [

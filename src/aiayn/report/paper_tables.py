@@ -53,7 +53,7 @@ def tables_html(folders: Sequence[Path], page: Path) -> str:
             raise ConfigError(f"{folder / PARAMS} does not exist. Name scales that have run here.")
         scales.append(gather(folder))
     return render(
-        "scales.html",
+        "paper_tables.html",
         parts={key: _part(key, scales, page) for key in PARTS},
         scales=[scale.config.scale for scale in scales],
         source=scales[0].paper.source,

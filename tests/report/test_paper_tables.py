@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 from aiayn.errors import ConfigError
-from aiayn.report.scales import PARTS, tables_html
+from aiayn.report.paper_tables import PARTS, tables_html
 
 REPRODUCTIONS = Path(__file__).parents[2] / "reproductions"
 
