@@ -336,11 +336,9 @@ def _sentences(args: Namespace) -> tuple[str, list[str]]:
 
 def _draw_attention(args: Namespace, run: TrainedRun, sentences: Sequence[str]) -> None:
     if args.attention:
-        from aiayn.report.attention_figures import draw_attention
-
         first = next(sentence for sentence in sentences if sentence.strip())
-        maps = run.attention(first, beam=args.beam, alpha=args.alpha)
-        write_atomically(args.attention, draw_attention(maps, args.kind))
+        figure = run.attention_figure(first, args.kind, beam=args.beam, alpha=args.alpha)
+        write_atomically(args.attention, figure.svg)
 
 
 def _print(lines: Iterable[str], status: int = 0) -> None:

@@ -98,9 +98,8 @@ def compare(written: Written, source: list[int], target: list[int], heads: Any) 
         logits = model(torch.tensor([source]), torch.tensor([target]))[0].numpy()
     never = [PAD, START]
     assert found["logits"][:, never].max() < -1e8
-    np.testing.assert_allclose(
-        *(np.delete(of, never, axis=1) for of in (found["logits"], logits)), atol=1e-4, rtol=0
-    )
+    expected, given = (np.delete(of, never, axis=1) for of in (logits, found["logits"]))
+    np.testing.assert_allclose(given, expected, atol=1e-4, rtol=0)
     for kind, weights in attention_maps(model, source, target).items():
         np.testing.assert_allclose(found[kind], weights.numpy(), atol=1e-5, rtol=0)
 
