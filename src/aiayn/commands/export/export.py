@@ -88,9 +88,9 @@ def export(run: str, engine: str) -> Compared | None:
     model = load_model(weights, row, vocabulary.get_piece_size(), device)
     with replaced_folder(paths.export(run, engine)) as new:
         writer.write(model, row, bpe, search, new)
-        compared = test_set and test_set.compared(
-            lambda lines: writer.translate(new, lines, search)
-        )
+        compared = None
+        if test_set:
+            compared = test_set.compared(lambda lines: writer.translate(new, lines, search))
         card = _card_template().render(
             run=run,
             engine=engine,
