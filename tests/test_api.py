@@ -10,10 +10,22 @@ import pytest
 
 import aiayn
 from aiayn.commands import main
+from aiayn.errors import ConfigError
 
 
 def test_the_public_names() -> None:
-    assert aiayn.__all__ == ["SHIPPED", "load", "read_results"]
+    assert aiayn.__all__ == ["SHIPPED", "load", "read_results", "reproduction"]
+
+
+def test_every_public_part_says_what_it_is() -> None:
+    from aiayn import components
+
+    assert len(components.__all__) == len(set(components.__all__))
+    for name in components.__all__:
+        part = getattr(components, name)
+        if callable(part):
+            assert part.__doc__, name
+            assert part.__module__.startswith("aiayn."), name
 
 
 def test_the_shipped_model_translates_anywhere(
@@ -40,3 +52,44 @@ def test_published_results_are_read_without_torch(root: Path) -> None:
     frames, _, torch = done.stdout.strip().rpartition(" ")
     assert "False" not in frames
     assert torch == "False"
+
+
+@pytest.mark.slow
+def test_hypotheses_and_attention_as_frames() -> None:
+    run = aiayn.load(aiayn.SHIPPED)
+    sentences = ["Where is the station?", "", "The dog sleeps."]
+    found = run.hypotheses(sentences, n_best=3, beam=5, alpha=1.0)
+    assert found["sentence"].tolist() == [0, 0, 0, 2, 2, 2]
+    assert found["rank"].tolist() == [1, 2, 3] * 2
+    assert found.query("rank == 1")["text"].tolist() == [t for t in run.translate(sentences) if t]
+    assert (found.groupby("sentence")["score"].diff().dropna() <= 0).all()
+    # alpha is 1, so the penalty is linear in the length, which counts the end
+    penalties = (found["log_probability"] / found["score"]).tolist()
+    assert penalties == pytest.approx(((5 + found["pieces"] + 1) / 6).tolist())
+    figure = run.attention_figure(sentences[0])
+    assert figure._repr_svg_() == figure.svg
+    sums = figure.data.groupby(["layer", "head", "query"])["weight"].sum()
+    assert sums.to_numpy() == pytest.approx(1, abs=0.01)
+    for n in (0, 6):
+        with pytest.raises(ConfigError, match=f"^n_best is {n}: a beam of 5 has 1 to 5.$"):
+            run.hypotheses(sentences, n_best=n, beam=5)
+    with pytest.raises(ConfigError, match="has no attention of the kind 'self'. Use: encoder, dec"):
+        run.attention_figure(sentences[0], "self")
+
+
+@pytest.mark.slow
+def test_a_published_reproduction_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    published = aiayn.reproduction("multi30k_tiny")
+    ours = published.table(2).set_index("Model").loc["ours (tiny)"]
+    score = published.scores.query("run == 'en-fr.tiny' and split == 'test'")["value"].item()
+    assert ours["EN-FR BLEU"].startswith(f"{score:.2f} (Lower-cased BLEU")
+    curves = published.figures()["training_en-fr"]
+    assert curves.svg.startswith("<?xml")
+    assert set(curves.data["run"]) == {"en-fr.tiny"}
+    with pytest.raises(ConfigError, match="has no section 'table_5'. Did you mean table_"):
+        published.table(5)
+    with pytest.raises(ConfigError, match="no reproduction 'multi30k_tin'. Did you mean multi30k_"):
+        aiayn.reproduction("multi30k_tin")

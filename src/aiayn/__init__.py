@@ -1,6 +1,7 @@
 """The experiments of "Attention Is All You Need" (Vaswani et al., 2017), re-run and re-measured.
 
-The public Python API is `load` and `read_results`.
+The public Python API is `load`, `read_results`, `reproduction` and, for experiments with parts of
+the model and of its training, the module `aiayn.components`.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aiayn.results.frames import Results
+    from aiayn.report.scale_results import ScaleResults
     from aiayn.trained_run import TrainedRun
 
-__all__ = ["SHIPPED", "load", "read_results"]
+__all__ = ["SHIPPED", "load", "read_results", "reproduction"]
 
 SHIPPED = "shipped"
 """The name of the English-German model that comes with the package; src/aiayn/shipped/README.md."""
@@ -20,6 +21,8 @@ SHIPPED = "shipped"
 
 def load(run: str, root: Path | str = ".") -> TrainedRun:
     """A trained run: `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
+
+    Weights are read when they are first needed.
 
     Args:
         run: of params.yaml, or SHIPPED, which needs no project.
@@ -34,15 +37,35 @@ def load(run: str, root: Path | str = ".") -> TrainedRun:
     return TrainedRun(run, Path(root))
 
 
-def read_results(root: Path | str = ".") -> Results:
+def read_results(root: Path | str = ".") -> ScaleResults:
     """What a scale has left, as pandas DataFrames: `aiayn.read_results("scales/copy").scores`.
 
+    Needs neither weights nor torch.
+
     Args:
-        root: the folder with params.yaml: the project's for the demo, scales/NAME, or a published
-            reproduction.
+        root: the folder with params.yaml: the project's for the demo, or scales/NAME.
     Raises:
         ConfigError: params.yaml is missing or wrong.
     """
-    from aiayn.results.frames import Results
+    from aiayn.report.scale_results import ScaleResults
 
-    return Results(Path(root))
+    return ScaleResults(Path(root))
+
+
+def reproduction(name: str) -> ScaleResults:
+    """The same of a published reproduction: `aiayn.reproduction("multi30k_table3").table(3)`.
+
+    Args:
+        name: a folder of reproductions/ in the clone from which this package is installed.
+    Raises:
+        ConfigError: there is no such reproduction.
+    """
+    from aiayn.errors import ConfigError
+    from aiayn.results import paths
+    from aiayn.validation import nearest
+
+    folder = Path(__file__).parents[2] / paths.REPRODUCTIONS
+    names = [path.parent.name for path in folder.glob("*/params.yaml")]
+    if name not in names:
+        raise ConfigError(f"{folder} has no reproduction {name!r}.{nearest(name, names)}")
+    return read_results(folder / name)

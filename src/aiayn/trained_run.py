@@ -6,23 +6,27 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+import pandas as pd
 from pydantic import ValidationError
 
 from aiayn import config
-from aiayn.config import Kind
+from aiayn.config import Decoding, Kind
 from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.moses import normalized
 from aiayn.data.tokens.label_pieces import in_order
 from aiayn.data.trees.linear import restore, tags_of
 from aiayn.data.trees.tree import Tree
+from aiayn.decoding.beam import length_penalty
 from aiayn.decoding.classify import probabilities
-from aiayn.decoding.text import translate
+from aiayn.decoding.text import n_best_outputs, translate
 from aiayn.decoding.weights import load_classifier, load_model, weights_in
 from aiayn.errors import CheckpointError, ConfigError, DataError
 from aiayn.illustrations.attention import label_maps, sentence_maps
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device, open_device
 from aiayn.model.transformer import Transformer
+from aiayn.report.attention_figures import attention_figure
+from aiayn.report.section import Figure
 from aiayn.results import paths
 from aiayn.results.illustrations import AttentionMaps
 from aiayn.validation import message
@@ -70,7 +74,7 @@ class TrainedRun:
         """What is wrong with each sentence of more than LONGEST pieces, by its index."""
         return {
             n: f"has {len(pieces):,} pieces, {LONGEST:,} are the most. Split it into sentences."
-            for n, pieces in enumerate(self._bpe.encode(self._normalized(sentences)))
+            for n, pieces in enumerate(self.vocabulary.encode(self._normalized(sentences)))
             if len(pieces) > LONGEST
         }
 
@@ -85,6 +89,46 @@ class TrainedRun:
         """
         self.require("translate")
         return self._decoded(self._prepared(sentences), beam, alpha)
+
+    def hypotheses(
+        self,
+        sentences: Sequence[str],
+        *,
+        n_best: int | None = None,
+        beam: int | None = None,
+        alpha: float | None = None,
+    ) -> pd.DataFrame:
+        """The best hypotheses that the beam search finds for each sentence, with their scores.
+
+        Args:
+            n_best: of each sentence, at most; from 1 to the beam's width, which is the default.
+            beam, alpha: as for `translate`.
+        Returns:
+            A row for each hypothesis, a sentence's best first: `sentence` (its number, from 0),
+            `rank` (from 1), `text`, `pieces` (without the end symbol), `log_probability` (natural
+            logarithm, of all pieces and the end symbol) and `score` (the log-probability divided by
+            the length penalty, by which hypotheses are ranked; section 6.1).
+        Raises:
+            ConfigError: n_best is not from 1 to the beam's width.
+        """
+        self.require("translate")
+        search = self._search(beam, alpha)
+        n = search.beam if n_best is None else n_best
+        if not 1 <= n <= search.beam:
+            raise ConfigError(f"n_best is {n}: a beam of {search.beam} has 1 to {search.beam}.")
+        prepared = self._prepared(sentences)
+        model, vocabulary = self.transformer, self.vocabulary
+        found = n_best_outputs(model, vocabulary, prepared, search, self._device, n)
+        rows = [
+            (
+                number, rank, output.text, output.pieces,
+                output.score * length_penalty(output.pieces + 1, search.alpha), output.score,
+            )
+            for number, outputs in enumerate(found)
+            for rank, output in enumerate(outputs, 1)
+        ]  # fmt: skip
+        columns = ["sentence", "rank", "text", "pieces", "log_probability", "score"]
+        return pd.DataFrame(rows, columns=columns)
 
     def parse(
         self, sentences: Sequence[str], *, beam: int | None = None, alpha: float | None = None
@@ -104,7 +148,7 @@ class TrainedRun:
         """The probability of each label, in the labels' order."""
         self.require("classify")
         sentences = self._prepared(sentences)
-        found = probabilities(self._classifier, self._bpe, sentences, self._device)
+        found = probabilities(self._classifier, self.vocabulary, sentences, self._device)
         return [
             dict(zip(self._labels, row, strict=True)) if sentence else {}
             for sentence, row in zip(sentences, found, strict=True)
@@ -123,15 +167,38 @@ class TrainedRun:
         self, sentence: str, *, beam: int | None = None, alpha: float | None = None
     ) -> AttentionMaps:
         """The attention weights of every layer and head, over a sentence and what the run makes of
-        it. Arguments as for `translate`."""
+        it: `.frame("cross")` has them as a DataFrame. Arguments as for `translate`."""
         (sentence,) = self._prepared([sentence])
         names = {"run": self.name, "task": self._params.run(self.name).task}
         if self._task.kind == "classification":
             (likely,) = self.classify([sentence])
             label = max(likely, key=likely.__getitem__)
-            return label_maps(self._classifier, self._bpe, sentence, label, **names)
+            return label_maps(self._classifier, self.vocabulary, sentence, label, **names)
         (output,) = self._decoded([sentence], beam, alpha)
-        return sentence_maps(self._transformer, self._bpe, sentence, output, **names)
+        return sentence_maps(self.transformer, self.vocabulary, sentence, output, **names)
+
+    def attention_figure(
+        self,
+        sentence: str,
+        kind: str = "cross",
+        *,
+        beam: int | None = None,
+        alpha: float | None = None,
+    ) -> Figure:
+        """The same as a figure, which a notebook shows: `.svg` is the picture, `.data` the weights.
+
+        Args:
+            kind: encoder or decoder (self-attention), or cross: the decoder's to the encoder's
+                output. A run that classifies has the encoder's alone.
+            beam, alpha: as for `translate`.
+        Raises:
+            ConfigError: the run has no attention of that kind.
+        """
+        maps = self.attention(sentence, beam=beam, alpha=alpha)
+        if kind not in maps.maps:
+            kinds = ", ".join(maps.maps)
+            raise ConfigError(f"{self.name} has no attention of the kind {kind!r}. Use: {kinds}.")
+        return attention_figure(maps, kind)
 
     def _prepared(self, sentences: Sequence[str]) -> Sequence[str]:
         """Sentences in the form in which the model learned them, none of them too long."""
@@ -151,30 +218,37 @@ class TrainedRun:
     def _decoded(
         self, sentences: Sequence[str], beam: int | None, alpha: float | None
     ) -> list[str]:
+        search = self._search(beam, alpha)
+        return translate(self.transformer, self.vocabulary, sentences, search, self._device)
+
+    def _search(self, beam: int | None, alpha: float | None) -> Decoding:
         changes = {"beam": beam, "alpha": alpha}
         try:
-            search = self._task.search.replace(
+            return self._task.search.replace(
                 **{name: value for name, value in changes.items() if value is not None}
             )
         except ValidationError as error:
             raise ConfigError(message(error)) from None
-        return translate(self._transformer, self._bpe, sentences, search, self._device)
 
     @cached_property
     def _labels(self) -> tuple[str, ...]:
         return tuple(in_order(self._task.text.labels or ()))
 
     @cached_property
-    def _transformer(self) -> Transformer:
-        return load_model(self._weights(), self._row, self._bpe.size, self._device)
+    def transformer(self) -> Transformer:
+        """The model, in evaluation mode; of a run that does not classify."""
+        return load_model(self._weights(), self._row, self.vocabulary.size, self._device)
 
     @cached_property
     def _classifier(self) -> Classifier:
         labels = len(self._labels)
-        return load_classifier(self._weights(), self._row, self._bpe.size, labels, self._device)
+        return load_classifier(
+            self._weights(), self._row, self.vocabulary.size, labels, self._device
+        )
 
     @cached_property
-    def _bpe(self) -> Bpe:
+    def vocabulary(self) -> Bpe:
+        """Turns text into piece ids and back."""
         vocabulary = paths.vocabulary(self._params.run(self.name).task)
         return Bpe(self._root / paths.bpe_model(vocabulary))
 

@@ -33,6 +33,7 @@ PACKAGES = (
     "evaluation",
     "report",
     "trained_run",
+    "components",
     "tracking",
     "commands",
 )
@@ -46,7 +47,7 @@ EXCEPTIONS = {
     "report": BASE | {"data", "paper", "evaluation", "profiling"},
     "tracking": BASE | {"paper", "evaluation", "trained_run"},
     "profiling": BASE | {"paper", "model"},
-    "trained_run": BASE | {"data", "model", "decoding", "illustrations"},
+    "trained_run": BASE | {"data", "model", "decoding", "illustrations", "report"},
 }
 
 

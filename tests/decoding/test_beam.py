@@ -13,7 +13,7 @@ import torch
 from aiayn.config import Decoding, Model
 from aiayn.data.tokens.special import END, PAD, START
 from aiayn.decoding import beam
-from aiayn.decoding.beam import Hypothesis, beam_search, length_penalty
+from aiayn.decoding.beam import Hypothesis, beam_search, length_penalty, n_best
 from aiayn.decoding.candidates import NEVER
 from aiayn.decoding.incremental import IncrementalDecoder, Prefixes
 from aiayn.errors import CheckpointError
@@ -91,8 +91,10 @@ def test_a_beam_of_one_is_greedy(tiny: Row) -> None:
     assert 0 < ended < 12
 
 
-def ended(model: Transformer, source: list[int], decoding: Decoding) -> list[Hypothesis]:
-    """What ends until as many have as the beam is wide, in order, by the plain definition."""
+def ended(
+    model: Transformer, source: list[int], decoding: Decoding, enough: float
+) -> list[Hypothesis]:
+    """What ends until so many have, in order, by the plain definition."""
     done: list[Hypothesis] = []
     beam: list[tuple[float, list[int]]] = [(0.0, [])]
     limit = len(source) - 1 + decoding.extra_length
@@ -111,7 +113,7 @@ def ended(model: Transformer, source: list[int], decoding: Decoding) -> list[Hyp
             for total, pieces in every[: decoding.beam]
             if pieces[-1] == END
         ]
-        if len(done) >= decoding.beam:
+        if len(done) >= enough:
             break
         beam = [grown for grown in every if grown[1][-1] != END][: decoding.beam]
     return done
@@ -127,11 +129,27 @@ def test_it_may_stop_as_soon_as_a_beam_of_them_has_ended(tiny: Row, alpha: float
         model = random_model(tiny(), seed)
         alone = [[4, 5, END], [6, END], [5, 5, 4, 6, END]]
         for source, found in zip(alone, beam_search(model, alone, soon, CPU), strict=True):
-            expected = max(ended(model, source, soon), key=lambda h: h.score)
+            expected = max(ended(model, source, soon, soon.beam), key=lambda h: h.score)
             assert found.pieces == expected.pieces
             assert found.score == pytest.approx(expected.score, abs=1e-5)
             missed += beam_search(model, [source], exact, CPU)[0].score > found.score + 1e-5
     assert (missed > 0) == (alpha > 0), "without a penalty no later hypothesis is better"
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6])
+def test_the_n_best_are_those_of_all_that_end(tiny: Row, alpha: float) -> None:
+    decoding = Decoding(beam=4, alpha=alpha, extra_length=8)
+    lengths = set()
+    for seed in range(4):
+        model = random_model(tiny(), seed)
+        together = [[4, 5, END], [6, END], [5, 5, 4, 6, END]]
+        for source, found in zip(together, n_best(model, together, decoding, CPU, 3), strict=True):
+            every = ended(model, source, decoding, float("inf"))
+            expected = sorted(every, key=lambda h: -h.score)[:3]
+            assert [h.pieces for h in found] == [h.pieces for h in expected]
+            assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-5)
+            lengths |= {len(h.pieces) for h in found}
+    assert len(lengths) > 2
 
 
 def sources(number: int) -> list[list[int]]:

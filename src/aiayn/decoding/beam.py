@@ -66,27 +66,42 @@ def beam_search(
     Raises:
         CheckpointError: no output of a sentence has a probability: weights are not finite.
     """  # fmt: skip
+    return [best for (best,) in n_best(model, sources, decoding, device, 1, done)]
+
+
+def n_best(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    decoding: Decoding,
+    device: Device,
+    n: int,
+    done: Callable[[int], object] = lambda sentences: None,
+) -> list[list[Hypothesis]]:
+    """The n best of the hypotheses that end in the beam, for each source, best first.
+
+    Arguments and errors as of `beam_search`; fewer than n where fewer end.
+    """
     with torch.inference_mode(), device.autocast():
         decoder, next_pieces = IncrementalDecoder(model), NextPieces(model.embedding)
 
     @torch.inference_mode()
-    def search(batch: list[int]) -> list[Hypothesis | None]:
+    def search(batch: list[int]) -> list[list[Hypothesis]]:
         with device.autocast():
-            own = _Search(decoder, next_pieces, [sources[n] for n in batch], decoding, device)
-            return own.run()
+            some = [sources[number] for number in batch]
+            return _Search(decoder, next_pieces, some, decoding, device, n).run()
 
-    found: dict[int, Hypothesis] = {}
+    found: dict[int, list[Hypothesis]] = {}
     batches = list(_batches([len(source) for source in sources], decoding.beam))
     for batch, hypotheses in zip(batches, _in_threads(search, batches, device), strict=True):
-        for n, best in zip(batch, hypotheses, strict=True):
-            if best is None:
+        for number, best in zip(batch, hypotheses, strict=True):
+            if not best:
                 raise CheckpointError(
-                    f"sentence {n + 1}: the model gives no output a probability. Its weights are "
-                    "not finite numbers: train it again."
+                    f"sentence {number + 1}: the model gives no output a probability. Its weights "
+                    "are not finite numbers: train it again."
                 )
-            found[n] = best
+            found[number] = best
         done(len(batch))
-    return [found[n] for n in range(len(sources))]
+    return [found[number] for number in range(len(sources))]
 
 
 def _batches(lengths: Sequence[int], beam: int) -> Iterator[list[int]]:
@@ -99,8 +114,8 @@ def _batches(lengths: Sequence[int], beam: int) -> Iterator[list[int]]:
 
 
 def _in_threads(
-    search: Callable[[list[int]], list[Hypothesis | None]], batches: list[list[int]], device: Device
-) -> Iterator[list[Hypothesis | None]]:
+    search: Callable[[list[int]], list[list[Hypothesis]]], batches: list[list[int]], device: Device
+) -> Iterator[list[list[Hypothesis]]]:
     """Search every batch; on a CPU as many at once as torch has threads, each in one of them: they
     do not wait for each other in every product, and their number changes no sum.
     """
@@ -126,8 +141,10 @@ class _Search:
         sources: Sequence[Sequence[int]],
         decoding: Decoding,
         device: Device,
+        n: int,
     ) -> None:
         self.decoder, self.next_pieces, self.beam = decoder, next_pieces, decoding.beam
+        self.n = n
         self.stops_at_beam = decoding.stop == "beam"
         rows, place = len(sources), device.device
         source_BS = torch.full((rows, max(map(len, sources))), PAD)
@@ -136,13 +153,13 @@ class _Search:
         limits = [len(source) - 1 + decoding.extra_length for source in sources]
         self.penalties = [length_penalty(n, decoding.alpha) for n in range(max(limits) + 2)]
         largest = [self.penalties[limit + 1] for limit in limits]
-        self.best: list[Hypothesis | None] = [None] * rows
+        self.best: list[list[Hypothesis]] = [[] for _ in range(rows)]
         # the tensors below have one row per open sentence
         self.sentence_B = torch.arange(rows, device=place)
         self.limit_B = torch.tensor(limits, device=place)
         self.least_limit = min(limits)
         self.largest_penalty_B = torch.tensor(largest, dtype=torch.float64, device=place)
-        self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the best that ended
+        self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the n-th best that ended
         self.ended_B = torch.zeros_like(self.limit_B)  # how many have
         self.prefixes = decoder.start(source_BS.to(place), self.beam)
         # until the first piece all hypotheses are the same one
@@ -150,8 +167,8 @@ class _Search:
         self.pieces_BWT = torch.empty(rows, 1, 0, dtype=torch.int64, device=place)
         self.total_BW = torch.zeros(rows, 1, device=place)
 
-    def run(self) -> list[Hypothesis | None]:
-        """The best hypothesis for each source; None where no output has a probability."""
+    def run(self) -> list[list[Hypothesis]]:
+        """The n best hypotheses for each source; none where no output has a probability."""
         while len(self.sentence_B):
             self.advance()
         return self.best
@@ -177,24 +194,30 @@ class _Search:
         self._close()
 
     def _note_ended(self, found: Candidates, is_end_BC: Tensor, length: int) -> None:
-        """Note ended candidates that beat the best so far of their sentence."""
+        """Note ended candidates that are among the n best so far of their sentence."""
         # an end counts only within the beam: so a beam of one is greedy search
         total_BW, is_end_BW = found.total_BC[:, : self.beam], is_end_BC[:, : self.beam]
-        # all hypotheses of a sentence have the same length now, so the likeliest is the best
         ended_BW = torch.where(is_end_BW, total_BW, NEVER)
         if self.stops_at_beam:
             self.ended_B += (ended_BW > NEVER).sum(dim=1)
-        total_B, column_B = ended_BW.max(dim=1)
-        score_B = total_B.double() / self.penalties[length]
-        rows = (score_B > self.score_B).nonzero()[:, 0]
-        self.score_B[rows] = score_B[rows]
-        sentences, scores = self.sentence_B[rows].tolist(), score_B[rows].tolist()
-        pieces = self.pieces_BWT[rows, found.origin_BC[rows, column_B[rows]]].tolist()
-        for sentence, *best in zip(sentences, pieces, scores, strict=True):
-            self.best[sentence] = Hypothesis(*best)
+        score_BW = ended_BW.double() / self.penalties[length]
+        rows, columns = (score_BW > self.score_B[:, None]).nonzero(as_tuple=True)
+        if not len(rows):
+            return
+        sentences, scores = self.sentence_B[rows].tolist(), score_BW[rows, columns].tolist()
+        pieces = self.pieces_BWT[rows, found.origin_BC[rows, columns]].tolist()
+        for sentence, *ended in zip(sentences, pieces, scores, strict=True):
+            best = [*self.best[sentence], Hypothesis(*ended)]
+            best.sort(key=lambda hypothesis: -hypothesis.score)  # stable: an earlier one first
+            self.best[sentence] = best[: self.n]
+        to_beat = [
+            best[-1].score if len(best) == self.n else NEVER
+            for best in (self.best[sentence] for sentence in sentences)
+        ]
+        self.score_B[rows] = self.score_B.new_tensor(to_beat)
 
     def _give_up(self, length: int) -> None:
-        """Give up hypotheses that cannot beat the best of their sentence, or may not grow; with
+        """Give up hypotheses that cannot be among their sentence's n best, or may not grow; with
         `stop: beam` all of a sentence's once enough have ended.
 
         A hypothesis only loses probability as it grows, and the penalty is largest at the limit:

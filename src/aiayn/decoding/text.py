@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from aiayn.config import Decoding
 from aiayn.data.bpe.vocabulary import Bpe
-from aiayn.data.tokens.special import END
-from aiayn.decoding.beam import beam_search
+from aiayn.decoding.beam import n_best
 from aiayn.model.device import Device
 from aiayn.model.transformer import Transformer
+
+
+@dataclass(frozen=True)
+class Output:
+    """A hypothesis as text, its score as Hypothesis has it, and its length in pieces."""
+
+    text: str
+    score: float
+    pieces: int
 
 
 def translate(
@@ -26,11 +35,28 @@ def translate(
         model: in evaluation mode, on `device`.
         done: called with the number of further finished sentences.
     """  # fmt: skip
-    words = [n for n, sentence in enumerate(sentences) if sentence.strip()]
-    sources = [[*pieces, END] for pieces in bpe.encode([sentences[n] for n in words])]
-    hypotheses = beam_search(model, sources, decoding, device, done)
-    outputs = [""] * len(sentences)
-    for n, text in zip(words, bpe.decode([h.pieces for h in hypotheses]), strict=True):
-        # byte pieces can form a newline, which would shift all lines after it
-        outputs[n] = " ".join(text.split("\n"))
+    found = n_best_outputs(model, bpe, sentences, decoding, device, 1, done)
+    return [outputs[0].text if outputs else "" for outputs in found]
+
+
+def n_best_outputs(
+    model: Transformer,
+    bpe: Bpe,
+    sentences: Sequence[str],
+    decoding: Decoding,
+    device: Device,
+    n: int,
+    done: Callable[[int], object] = lambda sentences: None,
+) -> list[list[Output]]:
+    """The n best hypotheses for each sentence, best first; none for an empty sentence."""
+    words = [number for number, sentence in enumerate(sentences) if sentence.strip()]
+    sources = bpe.encode([sentences[number] for number in words], end=True)
+    outputs: list[list[Output]] = [[] for _ in sentences]
+    for number, found in zip(words, n_best(model, sources, decoding, device, n, done), strict=True):
+        texts = bpe.decode([hypothesis.pieces for hypothesis in found])
+        outputs[number] = [
+            # byte pieces can form a newline, which would shift all lines after it
+            Output(" ".join(text.split("\n")), hypothesis.score, len(hypothesis.pieces))
+            for text, hypothesis in zip(texts, found, strict=True)
+        ]
     return outputs

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from aiayn.report.drawing import MARKERS, PALETTE, drawing, heat_map
 from aiayn.report.section import Figure
@@ -38,25 +37,28 @@ def attention_figures(path: Path) -> Iterator[Figure]:
     maps = if_there(read_attention, path)
     if maps is None:
         return
-    about = f"{maps.run} reading “{maps.sentence}” and writing “{maps.translation}”."
-    for kind, title in KINDS.items():
-        yield attention_figure(maps, kind, f"attention_{kind}", title, f"{about} {READING}")
+    for kind in KINDS:
+        yield attention_figure(maps, kind)
 
 
-def attention_figure(maps: AttentionMaps, kind: str, name: str, title: str, caption: str) -> Figure:
-    """The maps of all heads of a kind of attention, which the CSV has weight by weight."""
-    queries, keys = maps.queries(kind), maps.keys(kind)
-    weights = [
-        (layer, head, query, queries[query], key, keys[key], weight)
-        for layer, heads in enumerate(maps.layers(kind), 1)
-        for head, matrix in enumerate(heads, 1)
-        for query, row in enumerate(matrix)
-        for key, weight in enumerate(row)
-    ]
-    columns = ["layer", "head", "query", "query_piece", "key", "key_piece", "weight"]
-    data = pd.DataFrame(weights, columns=columns)
+def attention_figure(maps: AttentionMaps, kind: str, name: str = "") -> Figure:
+    """The maps of all heads of a kind of attention, which the CSV has weight by weight.
+
+    Args:
+        name: of the figure; default: attention_KIND.
+    """
+    if maps.target:
+        title = KINDS[kind]
+        about = f"{maps.run} reading “{maps.sentence}” and writing “{maps.translation}”."
+    else:
+        title = "Encoder self-attention in a classified sentence"
+        about = f"{maps.run} reading “{maps.sentence}”, which it labels {maps.translation}."
     return Figure(
-        name=name, title=title, caption=caption, svg=draw_attention(maps, kind), data=data
+        name=name or f"attention_{kind}",
+        title=title,
+        caption=f"{about} {READING}",
+        svg=draw_attention(maps, kind),
+        data=maps.frame(kind),
     )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from aiayn.config import Config
 from aiayn.evaluation.label_metrics import LABEL_METRICS
 from aiayn.paper.others import CROSS_VALIDATED
-from aiayn.report.attention_figures import READING, attention_figure
+from aiayn.report.attention_figures import attention_figure
 from aiayn.report.cells import scores_table
 from aiayn.report.drawing import drawing, heat_map
 from aiayn.report.evidence import Evidence, Scores, tested_fold
@@ -61,14 +61,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
         path = paths.attention(evidence.root / paths.outputs(run))
         if path.exists() and run not in evidence.outdated:
             maps = read_attention(path, ("encoder",))
-            yield attention_figure(
-                maps,
-                "encoder",
-                name=f"attention_{run.replace('.', '_')}",
-                title="Encoder self-attention in a classified sentence",
-                caption=f"{run} reading “{maps.sentence}”, which it labels {maps.translation}. "
-                f"{READING}",
-            )
+            yield attention_figure(maps, "encoder", f"attention_{run.replace('.', '_')}")
             return
 
 

@@ -24,6 +24,10 @@ class Figure:
     svg: str
     data: pd.DataFrame
 
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        return self.svg
+
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:

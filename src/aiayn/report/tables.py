@@ -120,6 +120,19 @@ class Table:
         return tuple(column.heading for column in self.columns)
 
     @property
+    def frame(self) -> pd.DataFrame:
+        """The cells' text, remarks in parentheses behind it; without marks and notes."""
+        rows = [
+            [
+                f"{cell.text} ({cell.detail})" if cell.detail else cell.text
+                for cell in row.cells
+                for _ in range(cell.span)  # a text over several columns stands in each
+            ]
+            for row in self.rows
+        ]
+        return pd.DataFrame(rows, columns=list(self.headings), dtype="string")
+
+    @property
     def blocks(self) -> Iterator[tuple[Row, ...]]:
         """Neighbouring rows of one block."""
         for _, rows in groupby(self.rows, key=attrgetter("block")):

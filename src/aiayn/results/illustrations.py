@@ -60,6 +60,20 @@ class AttentionMaps(StrictModel):
         """Weights by layer, head, query and key."""
         return self.maps[kind]
 
+    def frame(self, kind: str) -> pd.DataFrame:
+        """A row for each weight of a kind: layer and head (from 1), number and text of the piece
+        that attends (query) and of the one attended to (key), and the weight, from 0 to 1."""
+        queries, keys = self.queries(kind), self.keys(kind)
+        weights = [
+            (layer, head, query, queries[query], key, keys[key], weight)
+            for layer, heads in enumerate(self.layers(kind), 1)
+            for head, matrix in enumerate(heads, 1)
+            for query, row in enumerate(matrix)
+            for key, weight in enumerate(row)
+        ]
+        columns = ["layer", "head", "query", "query_piece", "key", "key_piece", "weight"]
+        return pd.DataFrame(weights, columns=columns)
+
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
     """Write the table that `path` is named after."""
