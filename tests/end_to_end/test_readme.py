@@ -29,13 +29,17 @@ PROGRAMS = ("make", "aiayn", "dvc", "python", ".")
 NOT_RUN = {
     ". .venv/bin/activate": "a shell's own",
     "aiayn classify who-acts.classifier": "the tiny scale has no labels; tests/commands runs one",
+    "aiayn findings": "reads a published reproduction, of which the clone has none; tests/commands runs it",
+    "aiayn join": "needs two clones; tests/commands runs it",
     "aiayn export": "needs an engine that is an extra; tests/commands/export runs it",
     "aiayn parse parsing.parser": "the tiny scale has no parser; tests/commands runs one",
     "aiayn verify": "test_verify.py runs it",
+    "aiayn repro score@en-de.base": "the tiny scale has no big; test_repro.py runs targets",
     "dvc exp run": "the demo; test_repro.py runs one of the tiny scale",
     "dvc queue start": "leaves a process behind",
     "dvc repro -f download@parsing": "the tiny scale has no trees",
     "make bench": "minutes",
+    "make gpu-check": "the tests of tests/gpu",
     "make kills": "minutes",
     "make lock": "asks the package index",
     "make params": "run in a clone of its own, below",
@@ -58,7 +62,7 @@ def commands() -> list[str]:
         for line in block.splitlines()
     ]
     found = [part.strip() for line in fenced for part in re.sub(r"(?<!\S)#.*", "", line).split(";")]
-    found += re.findall(r"`([^`]+)`", text)
+    found += [" ".join(words.split()) for words in re.findall(r"`([^`]+)`", text)]
     return sorted({c for c in found if c.split(" ")[0] in PROGRAMS and " " in c})
 
 

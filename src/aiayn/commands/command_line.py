@@ -86,6 +86,13 @@ def parser() -> ArgumentParser:
     command.add_argument("--json", type=Path, metavar="FILE", help="also write a JSON file")
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
+    command = add(report)
+    command.add_argument("scales", nargs="+", help="scales that have run, or folders like them")
+    command.add_argument(
+        "--output", type=Path, metavar="FILE", default=Path("tables.html"),
+        help="the page (default: tables.html)",
+    )  # fmt: skip
+
     command = add(findings)
     command.add_argument("folder", type=Path, help=f"like {paths.REPRODUCTIONS}/multi30k")
 
@@ -184,6 +191,24 @@ def verify(args: Namespace) -> None:
     if args.page:
         write_atomically(args.page, verification.to_html(found))
     _print(verification.to_lines(found), found.status)
+
+
+def report(args: Namespace) -> None:
+    """Write one page of the paper's tables from several scales.
+
+    Each of the four tables and the findings come from the first scale that has figures for them,
+    and name it; each figure links to that scale's own report.
+    """
+    from aiayn.commands.repro.scale_folder import folder_of
+    from aiayn.report.paper_tables import tables_html
+
+    top = paths.project()
+    folders = [
+        Path(scale) if Path(scale, config.PARAMS).exists() else folder_of(top, scale)
+        for scale in args.scales
+    ]
+    write_atomically(args.output, tables_html(folders, args.output))
+    print(args.output)
 
 
 def findings(args: Namespace) -> None:
