@@ -109,8 +109,8 @@ def parser() -> ArgumentParser:
     )
 
     command = add(export)
-    command.add_argument("run", help="a run of params.yaml, like en-de.base")
-    command.add_argument("--to", required=True, choices=("ctranslate2", "transformers"))
+    command.add_argument("run", help="a run of params.yaml, like en-de.base, or shipped")
+    command.add_argument("--to", required=True, choices=("ctranslate2", "transformers", "onnx"))
 
     command = add(rehearse)
     command.add_argument("scale", nargs="?", help="a file of conf/scale (default: the demo)")
@@ -263,16 +263,19 @@ def export(args: Namespace) -> None:
     """Write a trained run in the format of another engine.
 
     Writes exports/RUN.ENGINE with a model card, and translates the test set with the engine, whose
-    beam search differs. Each engine is an extra of this package.
+    beam search or arithmetic differs. Each engine is an extra of this package.
     """
     from aiayn.commands.export.export import export as export_run
 
-    done = export_run(config.load(), args.run, args.to)
-    for name, theirs in done.theirs.items():
-        ours = done.ours[name]
-        print(f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn")
-    print(f"{done.same} of {done.sentences} hypotheses are the same.")
-    print(f"How to use it: {paths.card(done.folder)}")
+    done = export_run(args.run, args.to)
+    if done:
+        for name, theirs in done.theirs.items():
+            ours = done.ours[name]
+            print(
+                f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn"
+            )
+        print(f"{done.same} of {done.sentences} hypotheses are the same.")
+    print(f"How to use it: {paths.card(paths.export(args.run, args.to))}")
 
 
 def rehearse(args: Namespace) -> None:
