@@ -292,7 +292,7 @@ MADE: dict[str, tuple[str, Spoil, str]] = {
     "a translation too few": ("score", write(OUTPUTS / "test.hypotheses", b"one\n"), f"ScoreError: {OUTPUTS}/test.hypotheses has 1 lines and "),
     "other references than were declared": ("score", write(TEXT / "test.target", b"a\nb\nc\n"), "DataError: data/text/en-de/test.target"),
     "a manifest that is nested without end": ("score", write(TEXT / "manifest.json", b"[" * 100_000), "DataError: data/text/en-de/manifest.json: nested too deeply."),
-    "a manifest with a number that is none": ("score", write(TEXT / "manifest.json", b'{"task": NaN}'), "DataError: data/text/en-de/manifest.json: not JSON (NaN is no number)."),
+    "a manifest with a number that is none": ("score", write(TEXT / "manifest.json", b'{"task": NaN}'), "DataError: data/text/en-de/manifest.json: not JSON (NaN is not a number)."),
     "a training curve of NUL bytes": ("score", write(f"history/{RUN}.csv", bytes(9)), f"DataError: history/{RUN}.csv: "),
     "a training curve without its end": ("score", write(f"history/{RUN}.csv", b"step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"), f"DataError: history/{RUN}.csv: the last line has no dev_perplexity."),
 }  # fmt: skip

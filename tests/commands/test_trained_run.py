@@ -237,7 +237,7 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
         (["en-de.bsae", "x"], "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?"),
         ([PARSER, "x"], "ConfigError: parsing.parser does not translate, it parses: aiayn parse parsing.parser"),
         (["en-de.A_h1", "x"], "there are no weights. Train first: dvc repro train@en-de.A_h1"),
-        (["en-de.big", "x"], "has no weights yet. Make them: dvc repro average@en-de.big"),
+        (["en-de.big", "x"], "has no weights yet. Train it: dvc repro average@en-de.big"),
         ([RUN], "DataError: stdin: there is no sentence."),
         ([RUN, " "], "there is no sentence."),
         ([RUN, "x", "--input", "y"], "ConfigError: give sentences or --input, not both."),
@@ -280,7 +280,7 @@ def test_a_line_of_too_many_pieces_is_left_out_and_named(
     assert printed.out == expected_output
     assert printed.out.split("\n")[1] == ""
     assert re.fullmatch(
-        r"stdin, line 2 has 60,00[01] pieces, 4,096 are the most. Split it into sentences.\n",
+        r"stdin, line 2 has 60,00[01] pieces; the limit is 4,096. Split it into sentences.\n",
         printed.err,
     )
 
