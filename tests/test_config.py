@@ -180,9 +180,9 @@ def test_one_clear_line(
     assert said in complaint(key, value)
 
 
-def test_what_is_searched_for_needs_a_search() -> None:
+def test_only_a_classification_has_no_search() -> None:
     params = config.load(ROOT / "params.yaml")
-    with pytest.raises(ConfigError, match="the kind classification has no decoding"):
+    with pytest.raises(ConfigError, match="of kind classification has no decoding"):
         _ = params.tasks["who-acts"].search
     with pytest.raises(ValidationError, match="is needed"):
         params.tasks["en-de"].replace(decoding=None)

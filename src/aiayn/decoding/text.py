@@ -1,4 +1,4 @@
-"""Sentences in, sentences out."""
+"""Translation of sentences: encoding, beam search, decoding to text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aiayn.model.transformer import Transformer
 
 @dataclass(frozen=True)
 class Output:
-    """A hypothesis as text, its score as Hypothesis has it, and its length in pieces."""
+    """A hypothesis as text, its score as in Hypothesis, and its length in pieces."""
 
     text: str
     score: float
@@ -33,7 +33,7 @@ def translate(
 
     Args:
         model: in evaluation mode, on `device`.
-        done: called with the number of further finished sentences.
+        done: called with the number of newly finished sentences.
     """  # fmt: skip
     found = n_best_outputs(model, bpe, sentences, decoding, device, 1, done)
     return [outputs[0].text if outputs else "" for outputs in found]
@@ -55,7 +55,7 @@ def n_best_outputs(
     for number, found in zip(words, n_best(model, sources, decoding, device, n, done), strict=True):
         texts = bpe.decode([hypothesis.pieces for hypothesis in found])
         outputs[number] = [
-            # byte pieces can form a newline, which would shift all lines after it
+            # byte pieces can form a newline, which would shift all lines that follow
             Output(" ".join(text.split("\n")), hypothesis.score, len(hypothesis.pieces))
             for text, hypothesis in zip(texts, found, strict=True)
         ]

@@ -49,8 +49,8 @@ TRAINING = {
     "training.warmup_steps": exactly("4000", "section 5.3"),
     "training.learning_rate_scale": exactly("1.0", "section 5.3"),
 }
-# "about": rounds to 37 thousand. 500 pieces are 0.25 of base's 63 million parameters, and fewer than
-# the 3,000 that the paper's own parameter counts leave open
+# "about": rounds to 37 thousand. 500 pieces are 0.25 of base's 63 million parameters; the paper's
+# own parameter counts leave 3,000 pieces open
 EN_DE_VOCABULARY = about("about 37000", "section 5.1", low=36_500, high=37_500)
 EN_FR_VOCABULARY = exactly("32000", "section 5.1")
 

@@ -58,7 +58,7 @@ class Chain(StrictModel):
 
 
 class PathPoint(Sourced):
-    """Layers until the last of n positions depends on the first, with kernel k or neighbourhood r."""
+    """Layers until the last of n positions depends on the first. k: kernel, r: neighbourhood."""
 
     n: int
     k: int | None = None
