@@ -59,7 +59,7 @@ def _labels(
 
 
 def classifier_of(decoder: Decoder) -> Classifier | None:
-    """The run's model if it is a classifier, else None. Raises CheckpointError like `load_model`."""
+    """The model if it is a classifier, else None. Raises CheckpointError like `load_model`."""
     labels = decoder.task.text.labels
     if labels is None:
         return None
