@@ -101,14 +101,16 @@ def parser() -> ArgumentParser:
     command.add_argument("other", type=Path, help="that scale's folder in another clone")
 
     command = add(publish)
-    command.add_argument("name", nargs="?", help="default: only write the table again")
+    command.add_argument(
+        "name", nargs="?", help="default: only write the pages about all reproductions"
+    )
     command.add_argument(
         "--force", action="store_true", help="even if code is uncommitted or a stage out of date"
     )
 
     command = add(export)
-    command.add_argument("run", help="a run of params.yaml, like en-de.base")
-    command.add_argument("--to", required=True, choices=("ctranslate2", "transformers"))
+    command.add_argument("run", help="a run of params.yaml, like en-de.base, or shipped")
+    command.add_argument("--to", required=True, choices=("ctranslate2", "transformers", "onnx"))
 
     command = add(rehearse)
     command.add_argument("scale", nargs="?", help="a file of conf/scale (default: the demo)")
@@ -244,13 +246,15 @@ def publish(args: Namespace) -> None:
     """Copy the results here to a reproduction.
 
     Copies the text of the results to reproductions/NAME, and writes its README.md and the table of
-    all reproductions.
+    all reproductions. Without NAME: the table, and the pages that say what all of them found.
     """
+    from aiayn.commands.publication import documents
     from aiayn.commands.publication.publish import publish as publish_results
     from aiayn.commands.publication.reproductions_table import write_table
 
     if args.name is None:
         write_table(paths.project() / paths.REPRODUCTIONS)
+        documents.write(paths.project())
     else:
         print(publish_results(args.name, force=args.force))
 
@@ -259,16 +263,19 @@ def export(args: Namespace) -> None:
     """Write a trained run in the format of another engine.
 
     Writes exports/RUN.ENGINE with a model card, and translates the test set with the engine, whose
-    beam search differs. Each engine is an extra of this package.
+    beam search or arithmetic differs. Each engine is an extra of this package.
     """
     from aiayn.commands.export.export import export as export_run
 
-    done = export_run(config.load(), args.run, args.to)
-    for name, theirs in done.theirs.items():
-        ours = done.ours[name]
-        print(f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn")
-    print(f"{done.same} of {done.sentences} hypotheses are the same.")
-    print(f"How to use it: {paths.card(done.folder)}")
+    done = export_run(args.run, args.to)
+    if done:
+        for name, theirs in done.theirs.items():
+            ours = done.ours[name]
+            print(
+                f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn"
+            )
+        print(f"{done.same} of {done.sentences} hypotheses are the same.")
+    print(f"How to use it: {paths.card(paths.export(args.run, args.to))}")
 
 
 def rehearse(args: Namespace) -> None:
