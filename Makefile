@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync explorer ui bench kills gpu-check slurm clean
+.PHONY: help docs repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync explorer ui bench kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "aiayn needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==2.13.0
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
 	@touch $(READY)
 
 # stages in parallel; default: as many as the cores carry (machine.threads each)
@@ -56,7 +56,7 @@ publish: $(READY) ## the same, if the code is committed and every stage up to da
 	@test -n "$$NAME" || { echo "Give it a name: make publish NAME=..." >&2; exit 1; }
 	@$(ENTER_AS_IS) && aiayn publish "$$NAME"
 
-reproductions: $(READY) ## write the table of all reproductions, reproductions/README.md
+reproductions: $(READY) ## render reproductions/README.md, docs/results.md and the results in README.md
 	@aiayn publish
 
 # a process for each core; tests/conftest.py says what must share one
@@ -108,6 +108,10 @@ $(EXPLORER)/index.html: $(EXPORTED) explorer/node_modules/.package-lock.json $(w
 	python explorer/build.py
 
 explorer: $(EXPLORER)/index.html ## the Transformer at work in a browser: explorer/build/index.html (needs node)
+
+docs: $(READY) ## build the documentation as a site, offline: site/index.html
+	python -m sphinx -q -W -E -b html -c docs . site
+	@echo "The site is at $(CURDIR)/site/index.html"
 
 sync: $(READY) ## mirror finished runs to the MLflow store
 	@$(ENTER_AS_IS) && python "$(CURDIR)/pipeline/track.py"

@@ -101,7 +101,9 @@ def parser() -> ArgumentParser:
     command.add_argument("other", type=Path, help="that scale's folder in another clone")
 
     command = add(publish)
-    command.add_argument("name", nargs="?", help="default: only write the table again")
+    command.add_argument(
+        "name", nargs="?", help="default: only write the pages about all reproductions"
+    )
     command.add_argument(
         "--force", action="store_true", help="even if code is uncommitted or a stage out of date"
     )
@@ -244,13 +246,15 @@ def publish(args: Namespace) -> None:
     """Copy the results here to a reproduction.
 
     Copies the text of the results to reproductions/NAME, and writes its README.md and the table of
-    all reproductions.
+    all reproductions. Without NAME: the table, and the pages that say what all of them found.
     """
+    from aiayn.commands.publication import documents
     from aiayn.commands.publication.publish import publish as publish_results
     from aiayn.commands.publication.reproductions_table import write_table
 
     if args.name is None:
         write_table(paths.project() / paths.REPRODUCTIONS)
+        documents.write(paths.project())
     else:
         print(publish_results(args.name, force=args.force))
 

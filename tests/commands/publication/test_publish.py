@@ -22,6 +22,7 @@ def test_all_but_weights_and_text_is_copied(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(reproduction)
+    committed(reproduction)
     results = files(Path())
     shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
     stages = yaml.safe_load(Path("dvc.lock").read_text())["stages"]
@@ -42,6 +43,20 @@ def test_all_but_weights_and_text_is_copied(
     publish("toy-2", force=True)
     assert [path.name for path in (folder / "history").iterdir()] == ["en-de.big.csv"]
     assert {path.name for path in folder.parent.iterdir()} == {"README.md", "toy-2"}
+
+
+def committed(reproduction: Path) -> None:
+    for path in reproduction.glob("run_metadata/*.train.json"):
+        path.write_text(path.read_text().replace("-dirty", ""))
+
+
+def test_no_training_of_uncommitted_code(
+    reproduction: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(reproduction)
+    with pytest.raises(GraphError, match=r"4f2a-dirty: its code is in no commit"):
+        publish("toy", force=True)
+    assert not Path("reproductions").exists()
 
 
 def test_what_may_not_be_published(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import yaml
 
+from aiayn.commands.publication.reproduction import Reproduction
 from aiayn.commands.publication.reproduction_page import write_page
 from aiayn.commands.publication.reproductions_table import write_table
 from aiayn.commands.repro import publishable
 from aiayn.config import PARAMS, dvc_yaml
 from aiayn.config.names import NAME
-from aiayn.errors import ConfigError
+from aiayn.errors import ConfigError, GraphError
 from aiayn.files import replaced_folder
 from aiayn.results import paths
+from aiayn.results.machine_metadata import UNKNOWN_COMMIT
 
 # enough to continue elsewhere and to render the report again; no weights, data or downloads
 PUBLISHED = (
@@ -35,7 +37,8 @@ def publish(name: str, *, force: bool = False) -> Path:
         The reproduction's folder.
     Raises:
         ConfigError: that is no name.
-        GraphError: code differs from the commit, or a stage is not up to date.
+        GraphError: code differs from the commit, or a stage is not up to date; whether forced or
+            not, a training's code was not committed.
         DataError, ScoreError: a result is damaged.
     """
     if not NAME.fullmatch(name):
@@ -46,6 +49,12 @@ def publish(name: str, *, force: bool = False) -> Path:
     if not force:
         publishable.check_committed(paths.project())
         publishable.check_up_to_date()
+    for training in Reproduction(Path(), name).trainings:
+        if training.commit == UNKNOWN_COMMIT or training.commit.endswith("-dirty"):
+            raise GraphError(
+                f"A training ran at {training.commit}: its code is in no commit, so nobody can run "
+                "it again. Commit the code and train again."
+            )
     reproductions = paths.project() / paths.REPRODUCTIONS
     folder = reproductions / name
     with replaced_folder(folder) as new:
