@@ -93,6 +93,8 @@ export class BeamView {
   private choose(): void {
     const step = Number(this.slider.value);
     for (const part of document.querySelectorAll<HTMLElement>("#tree [data-step]")) part.classList.toggle("later", Number(part.dataset.step) > step);
+    const tree = byId("tree");
+    tree.scrollLeft = (step + 1) * COLUMN - tree.clientWidth; // the step at the right edge, where all do not fit
     const { candidates, penalty } = this.found!.steps[step - 1];
     byId("step-title").textContent = `Step ${step} of ${this.found!.steps.length}`;
     byId("penalty").replaceChildren(`((5 + ${step}) / 6)`, element("sup", {}, "\u03b1"), ` = ${number(penalty)}`);

@@ -84,4 +84,5 @@ export function curve(x1: number, y1: number, x2: number, y2: number): string {
 }
 
 export const percent = (share: number) => `${Math.round(100 * share)} %`;
-export const number = (value: number, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
+/** With a minus sign, which zero has none of. */
+export const number = (value: number, digits = 2) => value.toFixed(digits).replace(/^-(?=.*[1-9])/, "\u2212").replace("-", "");
