@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync ui bench kills gpu-check slurm clean
+.PHONY: help docs repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync ui bench kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "aiayn needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==2.13.0
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
 	@touch $(READY)
 
 # stages in parallel; default: as many as the cores carry (machine.threads each)
@@ -92,6 +92,10 @@ lock: $(READY) ## write requirements.lock: every package but torch, with its has
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --no-emit-package torch --override - --constraint constraints.txt --extra dev \
 		pyproject.toml --output-file requirements.lock
+
+docs: $(READY) ## build the documentation as a site, offline: site/index.html
+	python -m sphinx -q -W -E -b html -c docs . site
+	@echo "The site is at $(CURDIR)/site/index.html"
 
 sync: $(READY) ## mirror finished runs to the MLflow store
 	@$(ENTER_AS_IS) && python "$(CURDIR)/pipeline/track.py"

@@ -32,7 +32,6 @@ NOT_RUN = {
     "aiayn classify who-acts.classifier": "the tiny scale has no labels; tests/commands runs one",
     "aiayn findings": "reads a published reproduction, of which the clone has none; tests/commands runs it",
     "aiayn join": "needs two clones; tests/commands runs it",
-    "aiayn repro score": "test_repro.py runs it",
     "aiayn export": "needs an engine that is an extra; tests/commands/export runs it",
     "aiayn parse parsing.parser": "the tiny scale has no parser; tests/commands runs one",
     "aiayn verify": "test_verify.py runs it",
