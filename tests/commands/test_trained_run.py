@@ -236,7 +236,7 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
     [
         (["en-de.bsae", "x"], "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?"),
         ([PARSER, "x"], "ConfigError: parsing.parser does not translate, it parses: aiayn parse parsing.parser"),
-        (["en-de.A_h1", "x"], "there are no weights. Train first: dvc repro train@en-de.A_h1"),
+        (["en-de.A_h1", "x"], "there are no checkpoints. Train first: dvc repro train@en-de.A_h1"),
         (["en-de.big", "x"], "has no weights yet. Train it: dvc repro average@en-de.big"),
         ([RUN], "DataError: stdin: there is no sentence."),
         ([RUN, " "], "there is no sentence."),
@@ -397,7 +397,7 @@ def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
         tensors[name] = tensors[name].clone()
         tensors[name][0, 0] = float("nan")
         save_weights(weights, tensors, about)
-        message = "CheckpointError: models/en-de.base/averaged.safetensors: .* has values"
+        message = "CheckpointError: models/en-de.base/averaged.safetensors: .* has NaN or infinite values"
         with pytest.raises(SystemExit, match=message):
             main(["translate", RUN, *SENTENCES])
     finally:
