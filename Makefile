@@ -56,7 +56,7 @@ publish: $(READY) ## the same, if the code is committed and every stage up to da
 	@test -n "$$NAME" || { echo "Give it a name: make publish NAME=..." >&2; exit 1; }
 	@$(ENTER_AS_IS) && aiayn publish "$$NAME"
 
-reproductions: $(READY) ## write the table of all reproductions, reproductions/README.md
+reproductions: $(READY) ## render reproductions/README.md, docs/results.md and the results in README.md
 	@aiayn publish
 
 # a process for each core; tests/conftest.py says what must share one

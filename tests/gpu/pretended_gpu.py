@@ -10,10 +10,12 @@ Works inside `pretended_gpu`, in a process that has loaded cuda_stand_in.cpp bef
 from __future__ import annotations
 
 import os
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -335,8 +337,8 @@ def _pinned(tensor: Tensor, device: object = None) -> Tensor:
 
 
 @contextmanager
-def pretended_gpu() -> Iterator[torch.device]:
-    """Inside it this machine has a GPU."""
+def answering_for_a_gpu() -> Iterator[None]:
+    """Inside it torch says that this machine has a GPU, and attention takes a GPU's kernels."""
     answers = {
         "torch.cuda._lazy_init": None,
         "torch.cuda.is_available": True,
@@ -347,8 +349,6 @@ def pretended_gpu() -> Iterator[torch.device]:
         "torch.cuda.amp.common.amp_definitely_not_available": False,
     }
     torch._C._ensureCUDADeviceGuardSet()
-    torch._C._set_only_lift_cpu_tensors(True)
-    torch.__future__.set_overwrite_module_params_on_conversion(True)
     with ExitStack() as stack:
         for name, answer in answers.items():
             stack.enter_context(mock.patch(name, return_value=answer))
@@ -356,7 +356,30 @@ def pretended_gpu() -> Iterator[torch.device]:
         stack.enter_context(
             mock.patch.object(attention, "scaled_dot_product_attention", cuda_attention)
         )
-        stack.enter_context(PretendedGpu())
+        yield
+
+
+@contextmanager
+def pretended_gpu() -> Iterator[torch.device]:
+    """Inside it this machine has a GPU, which computes on the CPU."""
+    torch._C._set_only_lift_cpu_tensors(True)
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    with answering_for_a_gpu(), PretendedGpu():
         yield CUDA
     torch.__future__.set_overwrite_module_params_on_conversion(False)
     torch._C._set_only_lift_cpu_tensors(False)
+
+
+def build_stand_in(folder: Path) -> Path:
+    """cuda_stand_in.cpp, compiled as a library."""
+    library, torch_folder = folder / "cuda_stand_in.so", Path(torch.__file__).parent
+    includes = [torch_folder / "include", torch_folder / "include/torch/csrc/api/include"]
+    subprocess.run(
+        [
+            "g++", "-O0", "-std=c++20", "-shared", "-fPIC", *(f"-I{folder}" for folder in includes),
+            Path(__file__).with_name("cuda_stand_in.cpp"), f"-L{torch_folder / 'lib'}",
+            f"-Wl,-rpath,{torch_folder / 'lib'}", "-lc10", "-ltorch_cpu", "-o", library,
+        ],
+        check=True,
+    )  # fmt: skip
+    return library

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.gpu.pretended_gpu import PRETENDED
+from tests.gpu.pretended_gpu import PRETENDED, build_stand_in
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-TORCH = Path(torch.__file__).parent
 TESTS = ("test_training.py", "test_decoding.py", "test_operators.py", "test_faults.py")
 PYTEST = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); import pytest; sys.exit(pytest.main(sys.argv[2:]))"
 
@@ -34,17 +33,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The device guard as a library."""
-    library = tmp_path_factory.mktemp("stand_in") / "cuda_stand_in.so"
-    includes = [TORCH / "include", TORCH / "include/torch/csrc/api/include"]
-    subprocess.run(
-        [
-            "g++", "-O0", "-std=c++20", "-shared", "-fPIC", *(f"-I{folder}" for folder in includes),
-            HERE / "cuda_stand_in.cpp", f"-L{TORCH / 'lib'}", f"-Wl,-rpath,{TORCH / 'lib'}",
-            "-lc10", "-ltorch_cpu", "-o", library,
-        ],
-        check=True,
-    )  # fmt: skip
-    return library
+    return build_stand_in(tmp_path_factory.mktemp("stand_in"))
 
 
 def test_on_a_pretended_gpu(stand_in: Path) -> None:

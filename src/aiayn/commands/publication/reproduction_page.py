@@ -46,41 +46,52 @@ def write_page(folder: Path, name: str | None = None) -> None:
     write_atomically(paths.card(folder), render(Reproduction(folder, name)))
 
 
+def environment() -> Environment:
+    """The templates of all pages here."""
+    return Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
 def render(found: Reproduction) -> str:
     """The page as Markdown."""
     trainings = found.trainings
     known = [t.commit for t in reversed(trainings) if t.commit != UNKNOWN_COMMIT]
     commits = Counter(known)  # the latest training's first
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("reproduction_page.md").render(
-        name=found.name,
-        scale=found.config.scale,
-        trainings=len(trainings),
-        begun=min((training.started[:16].replace("T", " ") for training in trainings), default=""),
-        ended=trainings[-1].ended[:16].replace("T", " ") if trainings else "",
-        devices=found.distinct(lambda training: training.device),
-        pythons=found.distinct(lambda training: training.python),
-        torches=found.distinct(lambda training: training.versions.get("torch", "?")),
-        checkout=known[0].removesuffix("-dirty") if known else "COMMIT",
-        commits=commits,
-        dirty=any(commit.endswith("-dirty") for commit in commits),
-        results=markdown((_results(found),)),
-        # URLs as they are: with escapes they would lead nowhere
-        data=re.sub(
-            r"https?://\S+", lambda url: url[0].replace("\\", ""), markdown((_data(found),))
-        ),
-        params=PARAMS,
-        lock=paths.LOCK,
-        contents={
-            f"{path}/" if (found.root / path).is_dir() else str(path): what
-            for path, what in CONTENTS.items()
-            if (found.root / path).exists()
-        },
+    page = (
+        environment()
+        .get_template("reproduction_page.md")
+        .render(
+            name=found.name,
+            scale=found.config.scale,
+            trainings=len(trainings),
+            begun=min(
+                (training.started[:16].replace("T", " ") for training in trainings), default=""
+            ),
+            ended=trainings[-1].ended[:16].replace("T", " ") if trainings else "",
+            devices=found.distinct(lambda training: training.device),
+            pythons=found.distinct(lambda training: training.python),
+            torches=found.distinct(lambda training: training.versions.get("torch", "?")),
+            checkout=known[0].removesuffix("-dirty") if known else "COMMIT",
+            commits=commits,
+            dirty=any(commit.endswith("-dirty") for commit in commits),
+            results=markdown((_results(found),)),
+            # URLs as they are: with escapes they would lead nowhere
+            data=re.sub(
+                r"https?://\S+", lambda url: url[0].replace("\\", ""), markdown((_data(found),))
+            ),
+            params=PARAMS,
+            lock=paths.LOCK,
+            contents={
+                f"{path}/" if (found.root / path).is_dir() else str(path): what
+                for path, what in CONTENTS.items()
+                if (found.root / path).exists()
+            },
+        )
     )
     return re.sub("\n{3,}", "\n\n", page).rstrip("\n") + "\n"
 
