@@ -21,7 +21,7 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.axes import Axes
 
-from aiayn.report.drawing import STYLE, to_svg
+from aiayn.report.drawing import PALETTE, STYLE, to_svg
 
 HERE = Path(__file__).parent
 NOTEBOOKS = sorted((HERE / "en").glob("*.py"))
@@ -97,7 +97,13 @@ def run(path: Path) -> Iterator[list[Output]]:
     """Run a notebook; yields the outputs of each cell, none for prose."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     plt.switch_backend("svg")
-    style = {**STYLE, "figure.constrained_layout.use": True, "figure.figsize": (6.4, 3.0)}
+    style = {
+        **STYLE,
+        "axes.prop_cycle": plt.cycler(color=PALETTE),
+        "figure.constrained_layout.use": True,
+        "figure.figsize": (6.4, 3.0),
+        "text.parse_math": True,  # powers of ten
+    }
     with matplotlib.style.context(["default", style]):
         for cell in cells(path):
             yield list(_outputs(cell, path, namespace)) if cell.is_code else []
@@ -130,12 +136,10 @@ def _outputs(cell: Cell, path: Path, namespace: dict[str, Any]) -> Iterator[Outp
 def _table(frame: pd.DataFrame) -> str:
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name:
         frame = frame.rename_axis(frame.index.name or "").reset_index()
-    rules = [
-        "--:" if pd.api.types.is_numeric_dtype(kind) and kind != "bool" else ":--"
-        for kind in frame.dtypes
-    ]
-    rows = [frame.columns, rules, *frame.itertuples(index=False)]
-    return "\n".join("| " + " | ".join(map(_cell, row)) + " |" for row in rows)
+    numeric = frame.map(lambda value: isinstance(value, int | float)).all()
+    rules = ["--:" if is_numeric else ":--" for is_numeric in numeric]
+    lines = [map(_cell, frame.columns), rules, *(map(_cell, row) for row in frame.to_numpy(object))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _cell(value: object) -> str:
@@ -155,7 +159,12 @@ def page(notebook: Sequence[Cell], outputs: Sequence[Sequence[Output]], name: st
         for output in found:
             if isinstance(output, Picture):
                 number += 1
-                parts.append(f"![{output.title}](../figures/{name}_{number}.svg)")
+                file = f"../figures/{name}_{number}.svg"
+                if "<title>" in output.svg:  # shown under the pointer, but not in an <img>
+                    alone = f'<object type="image/svg+xml" data="{file}">'
+                    parts.append(f'{alone}<img src="{file}" alt="{output.title}"></object>')
+                else:
+                    parts.append(f"![{output.title}]({file})")
             else:
                 parts.append(output)
     return "\n\n".join(parts) + "\n"
@@ -171,8 +180,8 @@ def contents() -> str:
     lines = [
         "# The paper, section by section, in this code",
         "",
-        '"Attention Is All You Need" as seven notebooks: each formula beside the code that trains, '
-        "run and checked. They import `aiayn`, torch and pandas; any editor with notebook support "
+        '"Attention Is All You Need" as notebooks: each formula beside the code that trains, run and '
+        "checked. They import `aiayn`, torch and pandas; any editor with notebook support "
         "opens the `.py` files (jupytext's percent format). `make tour` runs them all, in half a "
         "minute of one core, and writes these pages.",
         "",

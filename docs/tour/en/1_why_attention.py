@@ -73,17 +73,14 @@ lengths = [8, 16, 32, 64]
 measured = {}
 for name in ROWS:
     kind = LAYER_TYPES[name]
-    path = kind.path
+    measured[name] = {"exact formula": kind.path.formula}
     for n in lengths:
         sizes = Sizes(n=n, d=4, k=5, r=8, h=1)
-        found = path_length(relations(kind, path, sizes), n)
-        assert found == path.layers(n, {"k": 5, "r": 8}.get(path.size, 0))  # the exact formula
-        measured[name, n] = found
+        found = path_length(relations(kind, kind.path, sizes), n)
+        assert found == kind.path.layers(n, {"k": 5, "r": 8}.get(kind.path.size, 0))
+        measured[name][f"n = {n}"] = found
 
-paths = pd.Series(measured).unstack().loc[ROWS, lengths]
-paths.columns = [f"n = {n}" for n in lengths]
-paths.insert(0, "exact", [LAYER_TYPES[name].path.formula for name in ROWS])
-paths
+pd.DataFrame(measured).T
 
 # %% [markdown]
 # One layer, whatever the length: that is the row of the table for which the paper is named. A
@@ -136,6 +133,7 @@ term = costs.pivot(index="n", columns="layer", values="term of table 1")
 axes = term.plot(
     loglog=True, marker="o", ylabel="FLOPs of a sentence", title="The terms of table 1, d = 256"
 )
+axes.set_xscale("log", base=2)
 axes
 
 # %% [markdown]

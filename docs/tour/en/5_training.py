@@ -205,6 +205,7 @@ assert share > 0.8
 # 6.1). Not of their outputs, of their weights. While the learning rate is still high, the last steps
 # circle around a better point than any of them reaches:
 
+
 # %%
 def loss_of(weights):
     model.load_state_dict(weights)
@@ -213,7 +214,9 @@ def loss_of(weights):
 
 
 last = [loss_of(weights) for weights in checkpoints]
-mean = loss_of({name: torch.stack([w[name] for w in checkpoints]).mean(0) for name in checkpoints[0]})
+mean = loss_of(
+    {name: torch.stack([w[name] for w in checkpoints]).mean(0) for name in checkpoints[0]}
+)
 assert mean < sum(last) / len(last)
 averaging = {f"checkpoint {i}": loss for i, loss in enumerate(last, 1)} | {"their mean": mean}
 pd.Series(averaging).to_frame("smoothed loss").rename_axis("weights").round(3)
