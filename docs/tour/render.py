@@ -12,7 +12,7 @@ import ast
 import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class Cell:
 
     is_code: bool
     text: str
-    line: int
+    line: int = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -180,8 +180,8 @@ def contents() -> str:
     lines = [
         "# The paper, section by section, in this code",
         "",
-        '"Attention Is All You Need" as notebooks: each formula beside the code that trains, run and '
-        "checked. They import `aiayn`, torch and pandas; any editor with notebook support "
+        '"Attention Is All You Need" as notebooks: each formula beside the code that trains, run '
+        "and checked. They import `aiayn`, torch and pandas; any editor with notebook support "
         "opens the `.py` files (jupytext's percent format). `make tour` runs them all, in half a "
         "minute of one core, and writes these pages.",
         "",
