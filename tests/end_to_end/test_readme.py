@@ -32,7 +32,6 @@ NOT_RUN = {
     "aiayn classify who-acts.classifier": "the tiny scale has no labels; tests/commands runs one",
     "aiayn findings": "reads a published reproduction, of which the clone has none; tests/commands runs it",
     "aiayn join": "needs two clones; tests/commands runs it",
-    "aiayn repro score": "test_repro.py runs it",
     "aiayn export": "needs an engine that is an extra; tests/commands/export runs it",
     "aiayn parse parsing.parser": "the tiny scale has no parser; tests/commands runs one",
     "aiayn verify": "test_verify.py runs it",
@@ -61,7 +60,8 @@ def commands() -> list[str]:
     text = re.sub(r"```.*?```", "", TEXT, flags=re.S)
     fenced = [
         line
-        for block in re.findall(r"```\n(.*?)```", TEXT, flags=re.S)
+        for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, flags=re.S | re.M)
+        if not language
         for line in block.splitlines()
     ]
     found = [part.strip() for line in fenced for part in re.sub(r"(?<!\S)#.*", "", line).split(";")]
