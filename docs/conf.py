@@ -65,7 +65,7 @@ NAVIGATION = {
 }  # fmt: skip
 
 # linked or shown by HTML, which Sphinx does not read
-copied = {ROOT / "docs/figures", ROOT / "reports"}
+copied = {ROOT / "docs/figures", ROOT / "docs/tour/figures", ROOT / "reports"}
 
 
 def add_navigation(_: Sphinx, name: str, source: list[str]) -> None:

@@ -19,9 +19,11 @@ from typing import Any
 import matplotlib.pyplot as plt
 import matplotlib.style
 import pandas as pd
+from cycler import cycler
 from matplotlib.axes import Axes
 
 from aiayn.report.drawing import PALETTE, STYLE, to_svg
+from aiayn.report.section import Figure
 
 HERE = Path(__file__).parent
 NOTEBOOKS = sorted((HERE / "en").glob("*.py"))
@@ -99,7 +101,7 @@ def run(path: Path) -> Iterator[list[Output]]:
     plt.switch_backend("svg")
     style = {
         **STYLE,
-        "axes.prop_cycle": plt.cycler(color=PALETTE),
+        "axes.prop_cycle": cycler(color=PALETTE),
         "figure.constrained_layout.use": True,
         "figure.figsize": (6.4, 3.0),
         "text.parse_math": True,  # powers of ten
@@ -127,7 +129,7 @@ def _outputs(cell: Cell, path: Path, namespace: dict[str, Any]) -> Iterator[Outp
         figure = value.get_figure(root=True)
         assert figure is not None
         yield Picture(value.get_title(), to_svg(figure))
-    elif hasattr(value, "_repr_svg_"):
+    elif isinstance(value, Figure):
         yield Picture(value.title, value.svg)
     elif value is not None:
         yield f"```text\n{value}\n```"
@@ -135,7 +137,7 @@ def _outputs(cell: Cell, path: Path, namespace: dict[str, Any]) -> Iterator[Outp
 
 def _table(frame: pd.DataFrame) -> str:
     if not isinstance(frame.index, pd.RangeIndex) or frame.index.name:
-        frame = frame.rename_axis(frame.index.name or "").reset_index()
+        frame = frame.reset_index(names=str(frame.index.name or ""))
     numeric = frame.map(lambda value: isinstance(value, int | float)).all()
     rules = ["--:" if is_numeric else ":--" for is_numeric in numeric]
     lines = [map(_cell, frame.columns), rules, *(map(_cell, row) for row in frame.to_numpy(object))]

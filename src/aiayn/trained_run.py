@@ -204,12 +204,12 @@ class TrainedRun:
         if layer is None and head is None:
             return attention_figure(maps, kind)
         layers, heads = len(maps.layers(kind)), len(maps.layers(kind)[0])
-        if layer not in range(1, layers + 1) or head not in range(1, heads + 1):
-            raise ConfigError(
-                f"layer {layer}, head {head}: {self.name} has layers 1 to {layers} and heads 1 to "
-                f"{heads}. Name both, or neither."
-            )
-        return single_head_figure(maps, kind, layer, head)
+        if layer and head and 1 <= layer <= layers and 1 <= head <= heads:
+            return single_head_figure(maps, kind, layer, head)
+        raise ConfigError(
+            f"layer {layer}, head {head}: {self.name} has layers 1 to {layers} and heads 1 to "
+            f"{heads}. Name both, or neither."
+        )
 
     def _prepared(self, sentences: Sequence[str]) -> Sequence[str]:
         """Sentences in the form in which the model learned them, none of them too long."""

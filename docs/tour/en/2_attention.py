@@ -116,7 +116,7 @@ torch.testing.assert_close(padded[:, :3], short)
 # %% [markdown]
 # ## Heads
 #
-# $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_h) W^O,
+# $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h) W^O,
 # \qquad \mathrm{head}_i = \mathrm{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
 # One softmax gives one mean, and a mean blurs. Several heads, each narrower, look at several places

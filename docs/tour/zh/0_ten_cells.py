@@ -1,8 +1,7 @@
 # %% [markdown]
 # # 十个单元格：在笔记本里使用模型、译文和结果
 #
-# 笔记本只需要 `import aiayn`：模型会翻译，结果是 pandas 的 DataFrame。这里的模型随软件包附带；在某个规模的文件夹里，
-# `aiayn.load("en-de.base")` 载入你自己训练的模型。
+# 笔记本只需要 `import aiayn`：模型会翻译，结果是 pandas 的 DataFrame。这里的模型随软件包附带；在某个规模的文件夹里，`aiayn.load("en-de.base")` 载入你自己训练的模型。
 
 # %%
 import pandas as pd

@@ -50,8 +50,7 @@ print("equation 1, by hand and by torch: the same")
 # %% [markdown]
 # ## 为什么除以 $\sqrt{d_k}$
 #
-# 两个随机向量的点积是 $d_k$ 项之和，标准差随 $\sqrt{d_k}$ 增长。得分太大，softmax 就几乎把全部权重放在一个键上，
-# 梯度接近于零（论文脚注 4）。两百个查询对十个键：
+# 两个随机向量的点积是 $d_k$ 项之和，标准差随 $\sqrt{d_k}$ 增长。得分太大，softmax 就几乎把全部权重放在一个键上，梯度接近于零（论文脚注 4）。两百个查询对十个键：
 
 # %%
 rows = []
@@ -78,8 +77,7 @@ widths.round(2)
 # %% [markdown]
 # ## 掩码：什么不许看
 #
-# 解码器根据前面的词片预测下一个，训练时一句话的所有位置同时计算。所以位置 $t$ 不许看 $t$ 之后的位置（第 3.1 节）。
-# True 表示“可以看”；其余位置的得分为 $-\infty$，权重恰好为 0。
+# 解码器根据前面的词片预测下一个，训练时一句话的所有位置同时计算。所以位置 $t$ 不许看 $t$ 之后的位置（第 3.1 节）。True 表示“可以看”；其余位置的得分为 $-\infty$，权重恰好为 0。
 
 # %%
 mask = may_attend_to_earlier(5)
@@ -110,7 +108,7 @@ torch.testing.assert_close(padded[:, :3], short)
 # %% [markdown]
 # ## 多头
 #
-# $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_h) W^O,
+# $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h) W^O,
 # \qquad \mathrm{head}_i = \mathrm{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
 # 一个 softmax 只给出一个平均，而平均会模糊。多个较窄的头可以同时看几个地方。代码里所有的头是一次矩阵乘法；手写则是一个循环：
@@ -124,8 +122,7 @@ for i in range(4):
 torch.testing.assert_close(layer.w_o(torch.cat(heads, dim=2)), layer.attend_to_itself(x))
 
 # %% [markdown]
-# 当 $d_k = d_v = d_{\text{model}} / h$ 时，八个头的开销与一个全宽的头相同：四个矩阵的参数量与 $h$ 无关。正因如此，表 3 的
-# (A) 行才能在“保持计算量不变”的前提下改变头数。
+# 当 $d_k = d_v = d_{\text{model}} / h$ 时，八个头的开销与一个全宽的头相同：四个矩阵的参数量与 $h$ 无关。正因如此，表 3 的(A) 行才能在“保持计算量不变”的前提下改变头数。
 
 # %%
 sizes = {
@@ -136,5 +133,4 @@ assert set(sizes.values()) == {4 * 512**2}
 print(f"{4 * 512**2:,} parameters with 1, 4, 8, 16 or 32 heads")
 
 # %% [markdown]
-# **代码**：`src/aiayn/model/attention.py` 与 `masks.py`。论文在三处使用注意力：编码器看自己；解码器看自己（带掩码）；
-# 解码器看编码器的输出，此时查询来自一个序列，键和值来自另一个。
+# **代码**：`src/aiayn/model/attention.py` 与 `masks.py`。论文在三处使用注意力：编码器看自己；解码器看自己（带掩码）；解码器看编码器的输出，此时查询来自一个序列，键和值来自另一个。

@@ -37,8 +37,7 @@ torch.testing.assert_close(convolutions(x.mT).mT, feed_forward(x))
 # %% [markdown]
 # ## 残差与归一化
 #
-# 每个子层（注意力或前馈）外面都是 $\mathrm{LayerNorm}(x + \mathrm{Sublayer}(x))$。求和让梯度可以绕过子层；归一化让每个位置的向量回到
-# 均值 0、方差 1（再乘以可学习的增益，加上可学习的偏置）。
+# 每个子层（注意力或前馈）外面都是 $\mathrm{LayerNorm}(x + \mathrm{Sublayer}(x))$。求和让梯度可以绕过子层；归一化让每个位置的向量回到均值 0、方差 1（再乘以可学习的增益，加上可学习的偏置）。
 
 # %%
 print(inspect.getsource(Residual.forward))
@@ -69,8 +68,7 @@ assert norms.loc[32, "FFN(x)"] < 1e-10 * norms.loc[2, "FFN(x)"]
 norms.plot(logy=True, marker="o", title="Norm of the gradient at the bottom of a stack")
 
 # %% [markdown]
-# 先求和*后*归一化，这是论文的图 1。此后的模型大多把归一化放在子层*之前*，不用预热也容易训练；作者自己的程序从 2017 年 10 月起
-# 也是如此。`docs/change.md` 里有这样改的步骤。
+# 先求和*后*归一化，这是论文的图 1。此后的模型大多把归一化放在子层*之前*，不用预热也容易训练；作者自己的程序从 2017 年 10 月起也是如此。`docs/change.md` 里有这样改的步骤。
 #
 # ## 一个矩阵，三种用途
 #
@@ -106,8 +104,7 @@ assert counted == parameters(base) == 63_045_632
 print(f"{counted:,}")
 
 # %% [markdown]
-# 论文印的是 6500 万。若词表约为 40,500 个词片，公式逐行给出论文的数字，唯独 big 例外：它的 2.13 亿要求词表小于 37,000。
-# 可见论文的“约 37000”与参数量那一列并非出自同一个词表：
+# 论文印的是 6500 万。若词表约为 40,500 个词片，公式逐行给出论文的数字，唯独 big 例外：它的 2.13 亿要求词表小于 37,000。可见论文的“约 37000”与参数量那一列并非出自同一个词表：
 
 # %%
 printed = {

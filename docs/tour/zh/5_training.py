@@ -5,8 +5,7 @@
 #
 # ## 长度相近的批次
 #
-# 一批数据是一个矩形：短句要补填充，既费时间又学不到东西。所以“句对按大致的序列长度分批”（第 5.1 节）。
-# 下面是一万个句对，长度分布与真实文本相仿，每批每侧约 25,000 个词片：
+# 一批数据是一个矩形：短句要补填充，既费时间又学不到东西。所以“句对按大致的序列长度分批”（第 5.1 节）。下面是一万个句对，长度分布与真实文本相仿，每批每侧约 25,000 个词片：
 
 # %%
 import math
@@ -54,8 +53,7 @@ print(f"{tokens:,} source tokens; an epoch is {plan.steps_per_epoch:.1f} steps")
 # $$lrate = d_{\text{model}}^{-0.5} \cdot
 # \min(step^{-0.5},\; step \cdot warmup\_steps^{-1.5})$$
 #
-# 先在 `warmup_steps` 步内线性上升，然后按步数的平方根下降。两段在 $step = warmup\_steps$ 处相接，也在此达到最高：
-# 对 base 是 $1 / \sqrt{512 \cdot 4000}$。
+# 先在 `warmup_steps` 步内线性上升，然后按步数的平方根下降。两段在 $step = warmup\_steps$ 处相接，也在此达到最高：对 base 是 $1 / \sqrt{512 \cdot 4000}$。
 
 # %%
 steps = range(50, 20_001, 50)
@@ -98,8 +96,7 @@ assert losses["ε = 0.0"].idxmin() == confidences[-1]
 losses.plot(xlabel="probability of the right piece", ylabel="loss, nats", title="Label smoothing")
 
 # %% [markdown]
-# “这会损害困惑度，因为模型学会了不那么确定”：即使是完美的模型，损失也不能低于 $q$ 的熵。训练时计算的是同一个损失，但从不存下全部
-# logits，梯度有闭式（预测减目标）：
+# “这会损害困惑度，因为模型学会了不那么确定”：即使是完美的模型，损失也不能低于 $q$ 的熵。训练时计算的是同一个损失，但从不存下全部logits，梯度有闭式（预测减目标）：
 
 # %%
 states, embedding = torch.randn(6, 16), torch.randn(P, 16)
@@ -111,8 +108,7 @@ torch.testing.assert_close(fast, plain[targets != PAD].sum())
 # %% [markdown]
 # ## 当场训练
 #
-# 任务：重复一个由 3 到 12 个符号组成的序列。模型是数字不同的一行表 3：一层，宽 64。除了大小，一切都按论文：$\beta_2 = 0.98$ 的
-# Adam、公式 (3)、标签平滑，解码器读的是右移一位的目标。
+# 任务：重复一个由 3 到 12 个符号组成的序列。模型是数字不同的一行表 3：一层，宽 64。除了大小，一切都按论文：$\beta_2 = 0.98$ 的Adam、公式 (3)、标签平滑，解码器读的是右移一位的目标。
 
 # %%
 PIECES, LONGEST = 24, 12  # padding, start, end and unknown are pieces 0 to 3
@@ -168,8 +164,7 @@ model, curve, checkpoints = train(base, seed=1)
 pd.Series(curve).plot(xlabel="step", ylabel="smoothed loss, nats", title="Learning to copy")
 
 # %% [markdown]
-# 先是平台，然后在一百步之内陡降：此时从目标到源的注意力对准了正确的位置。模型如何复制从未见过的序列？逐个词片生成，每次取最可能的
-# （束宽为一）：
+# 先是平台，然后在一百步之内陡降：此时从目标到源的注意力对准了正确的位置。模型如何复制从未见过的序列？逐个词片生成，每次取最可能的（束宽为一）：
 
 # %%
 unseen = sequences(200, torch.Generator().manual_seed(99))
@@ -193,8 +188,7 @@ assert share > 0.8
 # %% [markdown]
 # ## 检查点平均
 #
-# 论文的模型都是平均得来的：base 取最后 5 个检查点，big 取最后 20 个（第 6.1 节）。平均的不是输出，而是权重。当学习率还高时，
-# 最后若干步围着一个更好的点打转，却没有一步走到那里：
+# 论文的模型都是平均得来的：base 取最后 5 个检查点，big 取最后 20 个（第 6.1 节）。平均的不是输出，而是权重。当学习率还高时，最后若干步围着一个更好的点打转，却没有一步走到那里：
 
 # %%
 def loss_of(weights):
@@ -214,8 +208,7 @@ pd.Series(averaging).to_frame("smoothed loss").rename_axis("weights").round(3)
 # %% [markdown]
 # ## 你自己的一行表 3
 #
-# 表 3 每次只改 base 的一列。这里也一样：一个头代替四个（A 行），键宽 1 代替 16（B 行），不用平滑（D 行）。再加上换一个随机种子的
-# base，这是论文里没有的：它说明差异里有多少只是运气。
+# 表 3 每次只改 base 的一列。这里也一样：一个头代替四个（A 行），键宽 1 代替 16（B 行），不用平滑（D 行）。再加上换一个随机种子的base，这是论文里没有的：它说明差异里有多少只是运气。
 
 # %%
 rows = {
@@ -245,8 +238,7 @@ assert table.loc["(B) d_k = 1", "perplexity"] > table.loc["base", "perplexity"]
 table.round(2)
 
 # %% [markdown]
-# 论文的两个结论在这里就能看到：平滑损害困惑度；“减小键的维度 $d_k$ 会损害模型质量”。一个头是否更差，单个种子说明不了。
-# 下面是真实文本上的结果，每行五个种子，差异附区间；区间若包含 0（BLEU）或 1（困惑度之比），就什么也没有判定：
+# 论文的两个结论在这里就能看到：平滑损害困惑度；“减小键的维度 $d_k$ 会损害模型质量”。一个头是否更差，单个种子说明不了。下面是真实文本上的结果，每行五个种子，差异附区间；区间若包含 0（BLEU）或 1（困惑度之比），就什么也没有判定：
 
 # %%
 import aiayn
@@ -260,5 +252,4 @@ published.loc[chosen, columns].reset_index(drop=True).round(3)
 # %% [markdown]
 # 在真实数据上加你自己的一行，只要一行 YAML 和一条命令：`docs/change.md`。
 #
-# **代码**：`src/aiayn/training/` 中的 `batching.py`、`schedule.py`、`loss.py`，以及 `trainer.py`，后者补上长时间训练所需：
-# 多 GPU、bfloat16、精确续训。
+# **代码**：`src/aiayn/training/` 中的 `batching.py`、`schedule.py`、`loss.py`，以及 `trainer.py`，后者补上长时间训练所需：多 GPU、bfloat16、精确续训。

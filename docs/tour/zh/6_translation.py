@@ -31,8 +31,7 @@ pd.DataFrame({"English": sentences, "German": translations})
 model.attention_figure(sentences[0])
 
 # %% [markdown]
-# 有些头会对齐。写完 “der”、正要写 “Bahnhof” 时，其中一个头看着 “station”；没有人告诉过它哪些词相对应。下面把它放大（在网站上，
-# 指针所到之处显示权重）。另一些头回看刚写下的那个词。
+# 有些头会对齐。写完 “der”、正要写 “Bahnhof” 时，其中一个头看着 “station”；没有人告诉过它哪些词相对应。下面把它放大（在网站上，指针所到之处显示权重）。另一些头回看刚写下的那个词。
 
 # %%
 weights = model.attention(sentences[0]).frame("cross")
@@ -46,8 +45,7 @@ model.attention_figure(sentences[0], layer=int(best["layer"]), head=int(best["he
 #
 # ## 束搜索，一步一步来
 #
-# 模型给出下一个词片的分布。每次取最可能的（贪心）可能错过开头稍差而结尾更好的句子。束搜索保留最好的几个开头。写完的句子，
-# 得分要除以长度惩罚：每个词片都消耗概率，否则短的总会赢（Wu et al. 2016；论文取 $\alpha = 0.6$、束宽 4）：
+# 模型给出下一个词片的分布。每次取最可能的（贪心）可能错过开头稍差而结尾更好的句子。束搜索保留最好的几个开头。写完的句子，得分要除以长度惩罚：每个词片都消耗概率，否则短的总会赢（Wu et al. 2016；论文取 $\alpha = 0.6$、束宽 4）：
 #
 # $$s(Y) = \frac{\log P(Y \mid X)}{lp(Y)}, \qquad lp(Y) = \left(\frac{5 + |Y|}{6}\right)^\alpha$$
 
@@ -87,8 +85,7 @@ while True:
 pd.DataFrame(steps, columns=["best", "second", "third", "fourth"]).rename_axis("step").head(7)
 
 # %% [markdown]
-# 每行是一步：保留下来的四个开头和它们的对数概率。再看写完的句子，最好的在前；并与软件包的结果比较，后者同时搜索许多句子，
-# 每个位置只算一次：
+# 每行是一步：保留下来的四个开头和它们的对数概率。再看写完的句子，最好的在前；并与软件包的结果比较，后者同时搜索许多句子，每个位置只算一次：
 
 # %%
 finished.sort(reverse=True)
@@ -115,8 +112,7 @@ found.astype({"pieces": int, "log_probability": float, "score": float}).round(2)
 # %% [markdown]
 # ## 各值多少
 #
-# 权重是最后若干检查点的平均（第 6.1 节；第 5 页说明了为什么有用），输出由束搜索得到。两者各带来多少是可以测的：同一次训练分别用最后的
-# 检查点、用平均、用平均加贪心来解码开发集。在 Multi30k 上，以 BLEU 计：
+# 权重是最后若干检查点的平均（第 6.1 节；第 5 页说明了为什么有用），输出由束搜索得到。两者各带来多少是可以测的：同一次训练分别用最后的检查点、用平均、用平均加贪心来解码开发集。在 Multi30k 上，以 BLEU 计：
 
 # %%
 findings = aiayn.reproduction("multi30k_table3").findings.set_index("finding")
@@ -126,8 +122,6 @@ assert (gains["effect"] <= gains["high"]).all()
 gains.round(2)
 
 # %% [markdown]
-# 半分和一分：与宽度或深度带来的相比不大，而且种子太少，尚不能判定（该规模只有少数训练用全部方式解码过，所以区间很宽）。
-# 但这个说法仍值得检验：两者都不需要额外训练。
+# 半分和一分：与宽度或深度带来的相比不大，而且种子太少，尚不能判定（该规模只有少数训练用全部方式解码过，所以区间很宽）。但这个说法仍值得检验：两者都不需要额外训练。
 #
-# **代码**：`src/aiayn/decoding/beam.py`、`src/aiayn/model/checkpoints.py`；在命令行里是
-# `aiayn translate shipped "Where is the station?" --attention attention.svg`。
+# **代码**：`src/aiayn/decoding/beam.py`、`src/aiayn/model/checkpoints.py`；在命令行里是`aiayn translate shipped "Where is the station?" --attention attention.svg`。
