@@ -1,6 +1,6 @@
 // Heads switched off, and what the translation loses.
 
-import { arrowKeys, byId, element, number, refill } from "./dom";
+import { arrowKeys, byId, element, number, refill, sum } from "./dom";
 import { type Heads, KINDS, type Kind, type Model } from "./model";
 import type { Pieces } from "./pieces";
 
@@ -57,10 +57,10 @@ export class HeadsView {
     this.draw();
   }
 
-  /** Every head once: what `lossOf` gives with this one alone switched off. */
-  async measure(lossOf: (heads: Heads) => Promise<number>): Promise<void> {
+  /** Every head once, while `isWanted`: what `lossOf` gives with this one alone switched off. */
+  async measure(lossOf: (heads: Heads) => Promise<number>, isWanted: () => boolean): Promise<void> {
     for (const kind of KINDS)
-      for (let n = 0; n < this.heads[kind].length; n++) {
+      for (let n = 0; n < this.heads[kind].length && isWanted(); n++) {
         const heads = this.model.allHeads();
         heads[kind][n] = 0;
         this.losses.set(`${kind} ${n}`, await lossOf(heads));
@@ -98,10 +98,10 @@ export class HeadsView {
     if (!loss) return;
     const { before, after } = loss;
     byId("before").textContent = before.text;
-    byId("after").replaceChildren(...difference(before.text.split(" "), after.text.split(" ")));
-    const total = (logProbabilities: number[]) => logProbabilities.reduce((sum, value) => sum + value, 0);
+    const known = new Set(before.text.split(" "));
+    byId("after").replaceChildren(...after.text.split(" ").flatMap((word) => [known.has(word) ? word : element("mark", {}, word), " "]));
     byId("loss-title").textContent =
-      `Log-probability of the translation with all heads: ${number(total(before.logProbabilities))} before, ${number(total(after.logProbabilities))} now. Piece by piece:`;
+      `Log-probability of the translation with all heads: ${number(sum(before.logProbabilities))} before, ${number(sum(after.logProbabilities))} now. Piece by piece:`;
     byId("loss-pieces").replaceChildren(
       ...before.target.map((id, n) => {
         const change = after.logProbabilities[n] - before.logProbabilities[n];
@@ -111,20 +111,4 @@ export class HeadsView {
       }),
     );
   }
-}
-
-/** The second text, words that the first one lacks marked, by the longest common subsequence. */
-function difference(first: string[], second: string[]): (Node | string)[] {
-  const common = Array.from({ length: first.length + 1 }, () => new Array<number>(second.length + 1).fill(0));
-  for (let i = first.length - 1; i >= 0; i--)
-    for (let j = second.length - 1; j >= 0; j--)
-      common[i][j] = first[i] === second[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
-  const parts: (Node | string)[] = [];
-  for (let i = 0, j = 0; j < second.length; ) {
-    if (first[i] === second[j]) [i, j] = [i + 1, parts.push(second[j]) && j + 1];
-    else if (i < first.length && common[i + 1][j] >= common[i][j + 1]) i++;
-    else parts.push(element("mark", {}, second[j++]));
-    parts.push(" ");
-  }
-  return parts;
 }
