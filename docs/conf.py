@@ -68,7 +68,7 @@ NAVIGATION = {
 }  # fmt: skip
 
 # linked or shown by HTML, which Sphinx does not read
-copied = {ROOT / "docs/figures", ROOT / "reports"}
+copied = {ROOT / "docs/figures", ROOT / "docs/tour/figures", ROOT / "reports"}
 
 
 # the page of `make explorer`, which needs node, where it has been made
