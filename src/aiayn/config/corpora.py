@@ -68,12 +68,32 @@ class Download(StrictModel):
 
 
 class Side(StrictModel):
-    """One language of a corpus: a `download`, or a `member` of a downloaded archive; of it all, or
-    one tab-separated `column` of each line, from 1."""
+    """One language of a corpus: a `download`, or a local `file`, as a path relative to the project's
+    folder; if it is an archive, a `member` of it; of its lines, optionally one tab-separated
+    `column`, counted from 1.
 
-    download: str
+    `sha256` is the digest of a local `file`. It is written when the parameters are composed, so that
+    a changed file is a changed parameter.
+    `sha256` is that of a `file`: what composes the parameters writes it, so that another file is
+    another parameter.
+    """
+
+    download: str | None = None
+    file: str | None = None
+    sha256: str | None = None
     member: str | None = None
     column: PositiveInt | None = None
+
+    @property
+    def source(self) -> str:
+        """The name of the download, or the path of the file."""
+        return self.download or self.file or ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.source or (self.download and self.file):
+            raise invalid("", "needs download or file.")
+        return self
 
 
 class Grammar(StrictModel):
@@ -189,7 +209,8 @@ class Corpus(StrictModel):
     def references(self) -> Iterator[tuple[str, str]]:
         """The key and the name of each download that the corpus uses."""
         for language, side in (self.sides or {}).items():
-            yield f"sides.{language}", side.download
+            if side.download is not None:
+                yield f"sides.{language}", side.download
         if self.treebank is not None:
             if self.treebank.download is not None:
                 yield "treebank", self.treebank.download
@@ -197,7 +218,14 @@ class Corpus(StrictModel):
                 yield "treebank.division", self.treebank.division
         if self.labelled is not None:
             for label, side in self.labelled.texts.items():
-                yield f"labelled.texts.{label}", side.download
+                if side.download is not None:
+                    yield f"labelled.texts.{label}", side.download
+
+    @property
+    def own_files(self) -> list[Side]:
+        """Its sides that are files of one's own."""
+        sides = (self.sides or (self.labelled.texts if self.labelled else {})).values()
+        return [side for side in sides if side.file is not None]
 
     @model_validator(mode="after")
     def _check(self) -> Self:
