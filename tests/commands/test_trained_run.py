@@ -397,7 +397,9 @@ def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
         tensors[name] = tensors[name].clone()
         tensors[name][0, 0] = float("nan")
         save_weights(weights, tensors, about)
-        message = "CheckpointError: models/en-de.base/averaged.safetensors: .* has NaN or infinite values"
+        message = (
+            "CheckpointError: models/en-de.base/averaged.safetensors: .* has NaN or infinite values"
+        )
         with pytest.raises(SystemExit, match=message):
             main(["translate", RUN, *SENTENCES])
     finally:

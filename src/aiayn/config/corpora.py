@@ -68,14 +68,12 @@ class Download(StrictModel):
 
 
 class Side(StrictModel):
-    """One language of a corpus: a `download`, or a local `file`, as a path relative to the project's
+    """One language of a corpus: a `download`, or a local `file`, as a path from the project's
     folder; if it is an archive, a `member` of it; of its lines, optionally one tab-separated
     `column`, counted from 1.
 
-    `sha256` is the digest of a local `file`. It is written when the parameters are composed, so that
-    a changed file is a changed parameter.
-    `sha256` is that of a `file`: what composes the parameters writes it, so that another file is
-    another parameter.
+    `sha256` is the digest of a local `file`. It is written when the parameters are composed, so
+    that a changed file is a changed parameter.
     """
 
     download: str | None = None
