@@ -245,7 +245,7 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
         ([RUN, ""], "DataError: the sentences given: there is no sentence."),
         ([RUN, "caf\udce9"], "DataError: the sentences given: not UTF-8 at byte 3."),
         (["en-de.\udcff", "x"], "ConfigError: params.yaml: there is no run 'en-de.\\udcff'."),
-        ([RUN, "--input", "models"], "DataError: models: is a folder. Name a file of sentences"),
+        ([RUN, "--input", "models"], "DataError: models: is a folder. Give a file"),
         ([RUN, "--input", "a\nb"], "DataError: a\\nb: there is no such file."),
         ([RUN, "x", "--beam", "0"], "ConfigError: beam must be greater than 0, not 0."),
         ([RUN, "x", "--alpha", "nan"], "ConfigError: alpha must be a finite number"),
@@ -286,7 +286,7 @@ def test_a_line_of_too_many_pieces_is_left_out_and_named(
 
 
 def test_nothing_but_lines_of_too_many_pieces(project: Path) -> None:
-    with pytest.raises(SystemExit, match="DataError: the sentences given: no sentence is left"):
+    with pytest.raises(SystemExit, match="DataError: the sentences given: all sentences are empty or too long"):
         main(["translate", RUN, "z " * 5000])
     with pytest.raises(DataError, match="^sentence 2 has 10,001 pieces"):
         TrainedRun(RUN).translate(["", "z " * 5000])
@@ -414,7 +414,7 @@ def test_nothing_compares_with_a_folder_that_is_no_reproduction(
         with pytest.raises(SystemExit, match="^2$"):
             main(["verify", folder])
         assert capsys.readouterr().err == (
-            f"DataError: {folder}/scores: no scores. Name a folder that make publish wrote.\n"
+            f"DataError: {folder}/scores: no scores. Name a folder that `aiayn publish` wrote.\n"
         )
 
 

@@ -118,7 +118,7 @@ def test_nothing_is_written(project: Path) -> None:
     [
         ("params.yaml", "width: 8", "width: 9", "width changed since it ran"),
         ("src/code.py", "print()", "print(1)", "src changed since it ran"),
-        ("params.yaml", "one: {seed: 1}", "one: {seed: 2}", "its command changed since it ran"),
+        ("params.yaml", "one: {seed: 1}", "one: {seed: 2}", "its command has changed since it ran"),
     ],
 )
 def test_what_changed_since_a_stage_ran(
@@ -132,9 +132,9 @@ def test_a_lock_that_is_missing_or_cut_is_called_that(project: Path) -> None:
     lock = paths.LOCK.read_text()
     for end, expected in (
         (lock.index("make@two:"), "dvc.lock has no make@two, whose scores/two is here"),
-        (lock.index("make@two:") + 60, "dvc.lock is cut off, or damaged, at make@two"),
-        (lock.rindex("md5: ") + 12, "dvc.lock is cut off, or damaged, at make@two"),
-        (lock.rindex("    - path: "), "dvc.lock is cut off, or damaged, at make@two"),
+        (lock.index("make@two:") + 60, "dvc.lock is truncated or damaged at make@two"),
+        (lock.rindex("md5: ") + 12, "dvc.lock is truncated or damaged at make@two"),
+        (lock.rindex("    - path: "), "dvc.lock is truncated or damaged at make@two"),
     ):
         paths.LOCK.write_text(lock[:end])
         assert expected in damage_here(project, {"one", "two"})

@@ -114,7 +114,7 @@ def test_a_mirror_without_the_file(tmp_path: Path) -> None:
 
 def test_a_mirror_that_is_not_there(tmp_path: Path) -> None:
     assert complaint(lambda: fetch(download(), tmp_path, "no/such/mirror")) == (
-        "no/such/mirror: no such folder; it was given as the mirror, AIAYN_MIRROR."
+        "no/such/mirror: no such folder. It is the mirror in AIAYN_MIRROR."
     )
 
 
@@ -294,7 +294,7 @@ def test_a_disk_that_runs_full_is_one_line(host: Any, tmp_path: Path) -> None:
     there.symlink_to("/dev/full")
     assert complaint(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path)) == (
         f"{there.parent}: the disk is full. "
-        "Make room and start again: what was received is kept, and the rest follows."
+        "Free disk space and start again: the download will be resumed."
     )
 
 
