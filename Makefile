@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help docs repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync ui bench kills gpu-check slurm clean
+.PHONY: help docs repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync explorer ui bench kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -92,6 +92,22 @@ lock: $(READY) ## write requirements.lock: every package but torch, with its has
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --no-emit-package torch --override - --constraint constraints.txt --extra dev \
 		pyproject.toml --output-file requirements.lock
+
+# the page in explorer/build/index.html: the model that comes with the package, in one file
+EXPLORER := explorer/build
+EXPORTED := $(EXPLORER)/exports/shipped.onnx/README.md
+$(EXPORTED): $(READY) $(wildcard src/aiayn/shipped/*/*/* src/aiayn/commands/export/* src/aiayn/model/*.py)
+	mkdir -p $(EXPLORER) && cd $(EXPLORER) && aiayn export shipped --to onnx && touch exports/shipped.onnx/README.md
+
+explorer/node_modules/.package-lock.json: explorer/package-lock.json
+	npm ci --prefix explorer --no-progress
+
+$(EXPLORER)/index.html: $(EXPORTED) explorer/node_modules/.package-lock.json $(wildcard explorer/src/* explorer/*.*)
+	npm run --prefix explorer --silent check
+	npm run --prefix explorer --silent bundle
+	python explorer/build.py
+
+explorer: $(EXPLORER)/index.html ## the Transformer at work in a browser: explorer/build/index.html (needs node)
 
 docs: $(READY) ## build the documentation as a site, offline: site/index.html
 	python -m sphinx -q -W -E -b html -c docs . site
