@@ -119,8 +119,9 @@ sync: $(READY) ## mirror finished runs to the MLflow store
 # one process answers, and none waits for jobs of MLflow's own: with its fourteen, a minute of processor time
 ui: export MLFLOW_SERVER_ENABLE_JOB_EXECUTION ?= false
 ui: export MLFLOW_DISABLE_TELEMETRY ?= true
-ui: $(READY) ## browse the runs in MLflow (http://127.0.0.1:5000)
-	@echo "MLflow starts, which takes some seconds: http://127.0.0.1:5000 (ctrl-C ends it)"
+ui: $(READY) ## browse the runs in MLflow: prints a link for each table
+	@test ! -f mlflow.db || python -m aiayn.tracking.links
+	@echo "MLflow starts, which takes some seconds (ctrl-C ends it)"
 	@mlflow ui --workers 1 --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 
 bench: $(READY) ## speed: training against a plain loop, a trained run's decoding, a corpus's stages

@@ -60,7 +60,8 @@ def commands() -> list[str]:
     text = re.sub(r"```.*?```", "", TEXT, flags=re.S)
     fenced = [
         line
-        for block in re.findall(r"```\n(.*?)```", TEXT, flags=re.S)
+        for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, flags=re.S | re.M)
+        if not language
         for line in block.splitlines()
     ]
     found = [part.strip() for line in fenced for part in re.sub(r"(?<!\S)#.*", "", line).split(";")]
