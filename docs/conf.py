@@ -47,7 +47,9 @@ highlight_language = "text"
 
 REPRODUCTIONS = sorted(path.parent.name for path in ROOT.glob("reproductions/*/README.md"))
 NAVIGATION = {
-    "Understand": ["docs/paper_map", "docs/tour/README", "docs/tour/en/*", "docs/tour/zh/*"],
+    "Understand": [
+        "docs/explorer", "docs/paper_map", "docs/tour/README", "docs/tour/en/*", "docs/tour/zh/*",
+    ],
     "Change and use": [
         "docs/change", "docs/howto/run", "docs/howto/use", "docs/howto/publish", "docs/export",
         "src/aiayn/shipped/README",
@@ -66,6 +68,17 @@ NAVIGATION = {
 
 # linked or shown by HTML, which Sphinx does not read
 copied = {ROOT / "docs/figures", ROOT / "reports"}
+
+
+# the page of `make explorer`, which needs node, where it has been made
+EXPLORER = ROOT / "explorer/build/index.html"
+
+
+def add_explorer(_: Sphinx, name: str, source: list[str]) -> None:
+    """Begin the page about it with a link to it, and with none where it has not been made."""
+    if name == "docs/explorer" and EXPLORER.exists():
+        title, _, text = source[0].partition("\n\n")
+        source[0] = f'{title}\n\n<p><a href="../explorer/index.html">Open it</a></p>\n\n{text}'
 
 
 def add_navigation(_: Sphinx, name: str, source: list[str]) -> None:
@@ -102,6 +115,10 @@ def copy_files(app: Sphinx, error: Exception | None) -> None:
             shutil.copytree(path, target, dirs_exist_ok=True)
         else:
             shutil.copy(path, target)
+    if EXPLORER.exists():
+        target = Path(app.outdir) / "explorer"
+        target.mkdir(exist_ok=True)
+        shutil.copy(EXPLORER, target)
     index = '<!doctype html><meta http-equiv="refresh" content="0; url=README.html">'
     (Path(app.outdir) / "index.html").write_text(f"{index}<title>{project}</title>\n")
 
@@ -116,6 +133,7 @@ def formula(translator: Any, node: nodes.Element) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the above with Sphinx."""
     app.connect("source-read", add_navigation)
+    app.connect("source-read", add_explorer)
     app.connect("build-finished", copy_files)
     app.add_transform(LinkedFiles)
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))

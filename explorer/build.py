@@ -18,6 +18,7 @@ from safetensors import safe_open
 import aiayn
 from aiayn import config
 from aiayn.data.tokens.special import END
+from aiayn.files import write_atomically
 from aiayn.results import paths
 
 HERE = Path(__file__).parent
@@ -69,7 +70,7 @@ def main() -> None:
         alpha=search.alpha,
         runtime=json.loads((RUNTIME / "package.json").read_text())["version"],
     )
-    (BUILD / "index.html").write_text(page, encoding="utf-8")
+    write_atomically(BUILD / "index.html", page)
 
 
 def _packed(path: Path) -> str:

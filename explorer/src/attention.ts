@@ -5,6 +5,7 @@ import { KINDS, type Kind, type Maps } from "./model";
 import type { Pieces } from "./pieces";
 
 const ROW = 30; // pixels
+const DRAWN_FROM = 0.02; // weights below would be no line that one sees
 const KEYS_NAMED = 3; // to a screen reader
 
 export interface Attended {
@@ -90,13 +91,14 @@ export class AttentionView {
     const middle = (n: number, of: number) => ROW * (n + 0.5) + ((height / ROW - of) * ROW) / 2;
     const keyItems = keys.map((id) => element("li", {}, element("span", { class: "piece" }, this.text(id)), element("small")));
     const paths = queries.map((_, query) =>
-      keys.map((_, key) => {
-        const d = curve(0, middle(query, queries.length), 100, middle(key, keys.length));
-        const weight = weights[query][key] ?? 0;
-        return svg("path", { d, "stroke-opacity": weight, "stroke-width": 1 + 3 * weight });
-      }),
+      [...Array.from(weights[query]).entries()]
+        .filter(([, weight]) => weight > DRAWN_FROM)
+        .map(([key, weight]) => {
+          const d = curve(0, middle(query, queries.length), 100, middle(key, keys.length));
+          return svg("path", { d, "stroke-opacity": weight, "stroke-width": 1 + 3 * weight });
+        }),
     );
-    lines.replaceChildren(...paths.flatMap((row) => row.filter((path) => Number(path.getAttribute("stroke-opacity")) > 0.02)));
+    lines.replaceChildren(...paths.flat());
     byId("keys").replaceChildren(...keyItems);
     const choose = (chosen: number | null) => {
       paths.forEach((row, query) => row.forEach((path) => path.classList.toggle("faint", chosen !== null && query !== chosen)));

@@ -83,6 +83,7 @@ export function curve(x1: number, y1: number, x2: number, y2: number): string {
   return `M${x1},${y1}C${middle},${y1} ${middle},${y2} ${x2},${y2}`;
 }
 
+export const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 export const percent = (share: number) => `${Math.round(100 * share)} %`;
 /** With a minus sign, which zero has none of. */
 export const number = (value: number, digits = 2) => value.toFixed(digits).replace(/^-(?=.*[1-9])/, "\u2212").replace("-", "");

@@ -1,6 +1,6 @@
 // Heads switched off, and what the translation loses.
 
-import { arrowKeys, byId, element, number, refill } from "./dom";
+import { arrowKeys, byId, element, number, refill, sum } from "./dom";
 import { type Heads, KINDS, type Kind, type Model } from "./model";
 import type { Pieces } from "./pieces";
 
@@ -57,10 +57,10 @@ export class HeadsView {
     this.draw();
   }
 
-  /** Every head once: what `lossOf` gives with this one alone switched off. */
-  async measure(lossOf: (heads: Heads) => Promise<number>): Promise<void> {
+  /** Every head once, while `isWanted`: what `lossOf` gives with this one alone switched off. */
+  async measure(lossOf: (heads: Heads) => Promise<number>, isWanted: () => boolean): Promise<void> {
     for (const kind of KINDS)
-      for (let n = 0; n < this.heads[kind].length; n++) {
+      for (let n = 0; n < this.heads[kind].length && isWanted(); n++) {
         const heads = this.model.allHeads();
         heads[kind][n] = 0;
         this.losses.set(`${kind} ${n}`, await lossOf(heads));
@@ -99,9 +99,8 @@ export class HeadsView {
     const { before, after } = loss;
     byId("before").textContent = before.text;
     byId("after").replaceChildren(...difference(before.text.split(" "), after.text.split(" ")));
-    const total = (logProbabilities: number[]) => logProbabilities.reduce((sum, value) => sum + value, 0);
     byId("loss-title").textContent =
-      `Log-probability of the translation with all heads: ${number(total(before.logProbabilities))} before, ${number(total(after.logProbabilities))} now. Piece by piece:`;
+      `Log-probability of the translation with all heads: ${number(sum(before.logProbabilities))} before, ${number(sum(after.logProbabilities))} now. Piece by piece:`;
     byId("loss-pieces").replaceChildren(
       ...before.target.map((id, n) => {
         const change = after.logProbabilities[n] - before.logProbabilities[n];

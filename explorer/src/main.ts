@@ -2,7 +2,7 @@
 
 import { AttentionView } from "./attention";
 import { BeamView } from "./beam";
-import { byId, element, number } from "./dom";
+import { byId, element, number, sum } from "./dom";
 import { HeadsView } from "./heads";
 import { type Forced, type Heads, Model, type Source } from "./model";
 import { END, Pieces, START } from "./pieces";
@@ -107,11 +107,11 @@ async function start(): Promise<void> {
   async function measure(): Promise<void> {
     if (!shown) return;
     const { source, forced } = shown.all;
-    const total = (values: number[]) => values.reduce((sum, value) => sum + value, 0);
+    const turn = newest;
     await heads.measure(async (off) => {
       const read = off.encoder.includes(0) ? await model.encode(source.ids, off) : source;
-      return total(forced.logProbabilities) - total((await model.force(read, forced.target, off)).logProbabilities);
-    });
+      return sum(forced.logProbabilities) - sum((await model.force(read, forced.target, off)).logProbabilities);
+    }, () => turn === newest);
   }
 
   let waiting = 0;
