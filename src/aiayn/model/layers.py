@@ -59,7 +59,8 @@ class PreNormResidual(Residual):
 
     def forward(self, x_BTD: Tensor, sublayer: Sublayer) -> Tensor:
         """(B, T, D) to (B, T, D)."""
-        return x_BTD + self.dropout(sublayer(self.norm(x_BTD)))
+        out: Tensor = x_BTD + self.dropout(sublayer(self.norm(x_BTD)))
+        return out
 
 
 def residual_of(model: Model) -> Residual:

@@ -105,7 +105,7 @@ def chosen_runs(params: Config) -> list[str]:
     """Every run that is tested or illustrated, and one for each other combination of task, kind of
     positions and extensions. The others differ in numbers only, and their models are built in
     real size for the estimates."""
-    first: dict[tuple[str, str, int | None], str] = {}
+    first: dict[tuple[str, str, str], str] = {}
     for name, run in params.runs.items():
         if name not in params.tested:
             row = params.model_of(name)
