@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help docs repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync explorer ui bench kills gpu-check slurm clean
+.PHONY: help docs repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock tour sync explorer ui bench kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -92,6 +92,10 @@ lock: $(READY) ## write requirements.lock: every package but torch, with its has
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --no-emit-package torch --override - --constraint constraints.txt --extra dev \
 		pyproject.toml --output-file requirements.lock
+
+tour: export OMP_NUM_THREADS = 1
+tour: $(READY) ## run the notebooks of docs/tour and write their pages
+	python docs/tour/render.py
 
 # the page in explorer/build/index.html: the model that comes with the package, in one file
 EXPLORER := explorer/build

@@ -98,7 +98,8 @@ export class HeadsView {
     if (!loss) return;
     const { before, after } = loss;
     byId("before").textContent = before.text;
-    byId("after").replaceChildren(...difference(before.text.split(" "), after.text.split(" ")));
+    const known = new Set(before.text.split(" "));
+    byId("after").replaceChildren(...after.text.split(" ").flatMap((word) => [known.has(word) ? word : element("mark", {}, word), " "]));
     byId("loss-title").textContent =
       `Log-probability of the translation with all heads: ${number(sum(before.logProbabilities))} before, ${number(sum(after.logProbabilities))} now. Piece by piece:`;
     byId("loss-pieces").replaceChildren(
@@ -110,20 +111,4 @@ export class HeadsView {
       }),
     );
   }
-}
-
-/** The second text, words that the first one lacks marked, by the longest common subsequence. */
-function difference(first: string[], second: string[]): (Node | string)[] {
-  const common = Array.from({ length: first.length + 1 }, () => new Array<number>(second.length + 1).fill(0));
-  for (let i = first.length - 1; i >= 0; i--)
-    for (let j = second.length - 1; j >= 0; j--)
-      common[i][j] = first[i] === second[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
-  const parts: (Node | string)[] = [];
-  for (let i = 0, j = 0; j < second.length; ) {
-    if (first[i] === second[j]) [i, j] = [i + 1, parts.push(second[j]) && j + 1];
-    else if (i < first.length && common[i + 1][j] >= common[i][j + 1]) i++;
-    else parts.push(element("mark", {}, second[j++]));
-    parts.push(" ");
-  }
-  return parts;
 }
