@@ -158,12 +158,12 @@ def test_a_run_of_both_may_differ_in_its_metadata_alone(half: Halve) -> None:
 
 def damaged_there(here: Path, other: Path) -> str:
     (other / "models/two/sub/b").write_text("weights of two 2\n")
-    return f"{other}/models/two is not as {other}/dvc.lock has it"
+    return f"{other}/models/two differs from {other}/dvc.lock"
 
 
 def damaged_here(here: Path, other: Path) -> str:
     (here / "history/one.txt").write_text("another\n")
-    return f"{here}/history/one.txt is not as {here}/dvc.lock has it"
+    return f"{here}/history/one.txt differs from {here}/dvc.lock"
 
 
 def without_weights(here: Path, other: Path) -> str:

@@ -286,7 +286,9 @@ def test_a_line_of_too_many_pieces_is_left_out_and_named(
 
 
 def test_nothing_but_lines_of_too_many_pieces(project: Path) -> None:
-    with pytest.raises(SystemExit, match="DataError: the sentences given: all sentences are empty or too long"):
+    with pytest.raises(
+        SystemExit, match="DataError: the sentences given: all sentences are empty or too long"
+    ):
         main(["translate", RUN, "z " * 5000])
     with pytest.raises(DataError, match="^sentence 2 has 10,001 pieces"):
         TrainedRun(RUN).translate(["", "z " * 5000])

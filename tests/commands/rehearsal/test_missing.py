@@ -78,7 +78,7 @@ def test_a_launcher_that_counts_on_more_gpus(
 ) -> None:
     monkeypatch.setattr(missing, "visible_gpus", lambda: 2)
     assert [*missing.missing_processors(wmt14)] == [
-        "launcher.gpus is 8, and torch sees 2 GPUs. Give it GPUS=2, or compose with LAUNCHER=here."
+        "launcher.gpus is 8, but torch sees 2 GPUs. Set GPUS=2 or LAUNCHER=here."
     ]
     cluster = wmt14.replace(launcher=wmt14.launcher.replace(nodes=2, command="sh submit.sh"))
     assert [*missing.missing_processors(cluster)] == []

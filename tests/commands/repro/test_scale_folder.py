@@ -108,7 +108,7 @@ def test_a_reproduction_goes_on_in_a_folder_of_its_name(
 ) -> None:
     folder = copy_reproduction(Path(), reproduction)
     assert folder == Path("scales/my-copy")
-    assert "no weights" in capsys.readouterr().err
+    assert "without data and weights" in capsys.readouterr().err
     assert scale_in(folder) == "copy"
     assert (folder / "scores/copy.base.json").exists()
     assert not (folder / "README.md").exists()

@@ -262,8 +262,8 @@ def test_too_little_room_is_said_before_the_first_byte(
     both["a"] = both["a"].replace(bytes=len(CONTENT))
     raw = tmp_path / "raw"
     assert complaint(lambda: fetching.fetch(both, raw)) == (
-        f"{raw}: 18,000 bytes are to be fetched, 17,999 are free. Make room, or set AIAYN_MIRROR to "
-        "a folder that has the files: it is read in place."
+        f"{raw}: 18,000 bytes are to be fetched, but only 17,999 are free. Free disk space, or set "
+        "AIAYN_MIRROR to a folder that has the files: it is read in place."
     )
     assert host.requests == []
     put(partial(raw, host, "a"), CONTENT[:1])  # one byte less is needed

@@ -101,7 +101,9 @@ def test_another_seed_divides_otherwise() -> None:
 def test_a_label_that_nobody_named(corner: Any) -> None:
     add(corner, zipped(negative=NEGATIVE, positive=POSITIVE))
     asked = task(corner, "fold-0", labels=("positive", "neutral"))
-    with pytest.raises(DataError, match=r"line 1: the label 'negative' is not one of positive, neut"):
+    with pytest.raises(
+        DataError, match=r"line 1: the label 'negative' is not one of positive, neut"
+    ):
         put_together(corner, asked)
     assert not corner.text.exists()
 
@@ -117,7 +119,9 @@ def test_labels_in_a_file_beside_the_sentences(corner: Any) -> None:
 
 def test_one_class_only(corner: Any) -> None:
     add(corner, zipped(negative=NEGATIVE, positive=b"\n"))
-    with pytest.raises(DataError, match="no training sentence has the label 'positive'; found: neg"):
+    with pytest.raises(
+        DataError, match="no training sentence has the label 'positive'; found: neg"
+    ):
         put_together(corner, task(corner, "fold-0"))
 
 
