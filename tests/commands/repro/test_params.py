@@ -48,8 +48,8 @@ def test_another_launcher(project: Path) -> None:
 @pytest.mark.parametrize("launcher", [None, "here"])
 def test_gpus_of_a_launcher_that_has_none(project: Path, launcher: str | None) -> None:
     said = (
-        "launcher.gpus is given, but the current launcher has no GPUs. Leave GPUS out, or choose one "
-        "that has: LAUNCHER=gpu_each, ray, slurm, torchrun."
+        "launcher.gpus is given, but the current launcher has no GPUs. Leave out GPUS, or choose a "
+        "launcher that has them: LAUNCHER=gpu_each, ray, slurm, torchrun."
     )
     assert complaint(project, "demo", launcher, "4") == said
 

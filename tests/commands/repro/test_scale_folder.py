@@ -118,7 +118,7 @@ def test_a_reproduction_goes_on_in_a_folder_of_its_name(
     assert copy_reproduction(Path(), reproduction) == folder
     assert (folder / "scores/copy.base.json").read_text() == "newer"
     write_params(Path(), "demo", folder=folder)
-    with pytest.raises(ConfigError, match="scales/my-copy exists and has other parameters"):
+    with pytest.raises(ConfigError, match="scales/my-copy exists, with other parameters"):
         copy_reproduction(Path(), reproduction)
 
 

@@ -157,7 +157,7 @@ def test_a_second_start_goes_on_from_what_has_come(host: Any, answer: Any, tmp_p
     host.answers = [answer(cut=4000), answer(status=503)]
     assert complaint(lambda: fetch(download(url), tmp_path)) == (
         f"{url}: HTTP 503 Service Unavailable, 3 times. Try again later; 4,000 bytes are kept and "
-        "need not come again, or set AIAYN_MIRROR to a mirror that has the file."
+        "will be resumed, or set AIAYN_MIRROR to a mirror that has the file."
     )
     assert partial(tmp_path, host).read_bytes() == CONTENT[:4000]
     host.answers, host.ranges = [answer()], []

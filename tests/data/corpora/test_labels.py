@@ -138,7 +138,7 @@ def test_a_zip_that_is_damaged_and_one_without_the_member(tmp_path: Path) -> Non
     assert b"".join(line + b"\n" for line in lines(path, "d/a")) == POSITIVE
     with pytest.raises(DataError, match=r"no such member. The closest name is d/a\."):
         list(lines(path, "d/b"))
-    with pytest.raises(DataError, match="name the member to read"):
+    with pytest.raises(DataError, match="set the member to read"):
         list(lines(path))
     path.write_bytes(whole[:50])
     with pytest.raises(DataError, match="truncated or damaged"):
