@@ -162,7 +162,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 name=name,
                 kernels=KERNELS.get(name, 1),
                 bytes=_bytes(name, read, written),
-                flops=count(*args, **kwargs, out_val=out) if count else 0,
+                flops=count(*args[:3], out_val=out) if count else 0,
                 dtype=next((t.dtype for t in read if t.is_floating_point()), None),
             )
         )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, layer_norm
+from torch.nn.functional import cross_entropy, layer_norm, one_hot
 
 from aiayn.training.gpu.operators import LIBRARY
 
@@ -46,26 +46,22 @@ def scaled_mask(x: Tensor, p: float, stream: Tensor, site: int) -> Tensor:
 def smoothed_cross_entropy_(
     logits: Tensor, targets: Tensor, eps_ls: float, pad: int, writes_gradient: bool
 ) -> Tensor:
-    with torch.enable_grad():
-        x = logits.detach().float().requires_grad_()
-        smoothed, nll = (
-            cross_entropy(x, targets, ignore_index=pad, label_smoothing=eps, reduction="none")
-            for eps in (eps_ls, 0.0)
-        )
-        if writes_gradient:
-            (gradient,) = torch.autograd.grad(smoothed.sum(), x, retain_graph=True)
-            logits.copy_(gradient)
-    return torch.stack((smoothed, nll)).detach()
-
-
-def _normalized(x: Tensor, y: Tensor, w: Tensor, b: Tensor, eps: float, mask: Tensor) -> Tensor:
-    return layer_norm(x + y.float() * mask, w.shape, w, b, eps)
+    x = logits.float()
+    losses = [
+        cross_entropy(x, targets, ignore_index=pad, label_smoothing=eps, reduction="none")
+        for eps in (eps_ls, 0.0)
+    ]
+    if writes_gradient:
+        pieces = x.shape[1]
+        wanted = one_hot(targets, pieces) * (1 - eps_ls) + eps_ls / pieces
+        logits.copy_((x.softmax(dim=1) - wanted) * (targets != pad)[:, None])
+    return torch.stack(losses)
 
 
 def residual_norm(
     x: Tensor, y: Tensor, w: Tensor, b: Tensor, eps: float, p: float, stream: Tensor, site: int
 ) -> tuple[Tensor, Tensor]:
-    out = _normalized(x, y, w, b, eps, scaled_mask(x, p, stream, site))
+    out = layer_norm(x + y.float() * scaled_mask(x, p, stream, site), w.shape, w, b, eps)
     return out, out.to(torch.bfloat16)
 
 
@@ -77,14 +73,15 @@ def residual_norm_backward(
     grad_out: Tensor | None, grad_rounded: Tensor | None, x: Tensor, y: Tensor, w: Tensor,
     grad_w: Tensor, grad_b: Tensor, eps: float, p: float, stream: Tensor, site: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    with torch.enable_grad():
-        leaves = [t.detach().clone().requires_grad_() for t in (x, y, w, grad_b)]
-        out = _normalized(*leaves, eps, scaled_mask(x, p, stream, site))
-        grad = _sum(grad_out, grad_rounded)
-        grad_x, grad_y, more_w, more_b = torch.autograd.grad(out, leaves, grad)
+    mask = scaled_mask(x, p, stream, site)
+    z = x + y.float() * mask
+    _, mean, rstd = torch.native_layer_norm(z, w.shape, w, None, eps)
+    grad_z, more_w, more_b = torch.ops.aten.native_layer_norm_backward(
+        _sum(grad_out, grad_rounded), z, w.shape, mean, rstd, w, grad_b, [True, True, True]
+    )
     grad_w += more_w
     grad_b += more_b
-    return grad_x, grad_y
+    return grad_z, (grad_z * mask).to(y.dtype)
 
 
 def dropout(x: Tensor, p: float, stream: Tensor, site: int) -> tuple[Tensor, Tensor]:

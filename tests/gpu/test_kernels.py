@@ -18,6 +18,7 @@ import pytest
 import torch
 from tests.gpu import references
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 INTERPRET = "TRITON_INTERPRET"
 HAS_TRITON = importlib.util.find_spec("triton") is not None
@@ -132,6 +133,18 @@ def test_logits_of_any_size() -> None:
     assert losses[1, 0] == 2000
 
 
+def test_the_reference_is_torchs_gradient() -> None:
+    """Of the loss, whose reference has a formula; a layer norm's is torch's own."""
+    torch.manual_seed(0)
+    logits, targets = torch.randn(5, 31, requires_grad=True), torch.tensor([3, 0, 30, 7, 0])
+    loss = cross_entropy(logits, targets, ignore_index=0, label_smoothing=0.1, reduction="sum")
+    loss.backward()
+    gradient = logits.detach().clone()
+    losses = references.smoothed_cross_entropy_(gradient, targets, 0.1, 0, True)
+    torch.testing.assert_close(losses[0].sum(), loss.detach())
+    torch.testing.assert_close(gradient, logits.grad)
+
+
 SIZES = [((2, 3), 512), ((1, 1), 1024), ((3, 4), 20)]
 
 
@@ -141,7 +154,11 @@ SIZES = [((2, 3), 512), ((1, 1), 1024), ((3, 4), 20)]
 @pytest.mark.parametrize("p", [0.0, 0.3])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_residual_and_norm(
-    rows: tuple[int, int], d_model: int, p: float, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+    rows: tuple[int, int],
+    d_model: int,
+    p: float,
+    dtype: torch.dtype,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from aiayn.training.gpu import kernels
 
@@ -207,7 +224,9 @@ COMPILED: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
 @pytest.mark.skipif(INTERPRET in os.environ, reason="Triton interprets here")
 @pytest.mark.parametrize("capability", [80, 90])
 @pytest.mark.parametrize("name", COMPILED)
-def test_compiled(name: str, capability: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled(
+    name: str, capability: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource, compile

@@ -13,7 +13,9 @@ import triton.language as tl
 from torch import Tensor
 
 LOGITS = 4096  # of a row, at a time
-PROGRAMS = 512  # of a backward pass at most; each sums the gradients of the norm over some of the rows
+PROGRAMS = (
+    512  # of a backward pass at most; each sums the gradients of the norm over some of the rows
+)
 ROWS, COLUMNS = 64, 32  # of these sums, at a time
 
 
@@ -166,9 +168,7 @@ def _residual_norm_backward(
 
 
 @triton.jit
-def _add_columns(
-    sums, grad_weight, grad_bias, rows, D, ROWS: tl.constexpr, COLUMNS: tl.constexpr
-):
+def _add_columns(sums, grad_weight, grad_bias, rows, D, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     is_bias = tl.program_id(1)
     columns = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     here = columns < D
@@ -224,9 +224,7 @@ def dropout(x: Tensor, p: float, stream_1: Tensor, site: int) -> tuple[Tensor, T
     x = x.contiguous()
     D = x.shape[-1]
     out, rounded = torch.empty_like(x), torch.empty_like(x, dtype=torch.bfloat16)
-    _dropout[(x.numel() // D,)](
-        x, out, rounded, p, stream_1, site, D, BLOCK=_block(D), num_warps=4
-    )
+    _dropout[(x.numel() // D,)](x, out, rounded, p, stream_1, site, D, BLOCK=_block(D), num_warps=4)
     return out, rounded
 
 

@@ -24,9 +24,7 @@ from aiayn.model.dropout import Dropout
 from aiayn.model.layers import Residual, Sublayer
 from aiayn.model.neighbourhood import NeighbourhoodAttention
 from aiayn.training.flat import FlatParameters
-from aiayn.training.gpu import operators
-
-OPERATORS = getattr(torch.ops, operators.LIBRARY.ns)
+from aiayn.training.gpu.operators import OPERATORS
 
 
 class Kernels:
@@ -39,10 +37,12 @@ class Kernels:
     def __init__(self, model: nn.Module, flat: FlatParameters) -> None:
         self._values = flat.values.detach()
         self._rounded = torch.empty_like(self._values, dtype=torch.bfloat16)
-        for parameter in model.parameters():
-            begin = parameter.storage_offset()
-            view = self._rounded[begin : begin + parameter.numel()].view_as(parameter)
+        begin = 0
+        for parameter in model.parameters():  # in their order in `flat`
+            end = begin + parameter.numel()
+            view = self._rounded[begin:end].view_as(parameter)
             parameter.rounded = view  # type: ignore[attr-defined]
+            begin = end
         self.stream_1 = torch.zeros(1, dtype=torch.int64, device=self._values.device)
         for site, module in enumerate(model.modules()):
             if type(module) in WITH_KERNELS:
@@ -56,6 +56,11 @@ class Kernels:
     def seed(self, number: int) -> None:
         """Begin another stream of random numbers."""
         self.stream_1.fill_(number)
+
+
+def are_in_use(parameter: Tensor) -> bool:
+    """Whether a parameter's model uses the kernels."""
+    return hasattr(parameter, "rounded")
 
 
 def rounded(x: Tensor) -> Tensor:
@@ -175,9 +180,7 @@ class FusedResidual(Residual):
 
 class _Dropout(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, p: float, stream: Tensor, site: int
-    ) -> tuple[Tensor, Tensor]:
+    def forward(ctx: Any, x: Tensor, p: float, stream: Tensor, site: int) -> tuple[Tensor, Tensor]:
         ctx.set_materialize_grads(False)
         ctx.dropout = p, stream, site
         out: tuple[Tensor, Tensor] = OPERATORS.dropout(x, p, stream, site)
@@ -232,10 +235,8 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         pad: int, needs_grad: bool,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         logits_NP = functional.linear(states_ND, rounded(embedding_PD))
-        losses_2N = OPERATORS.smoothed_cross_entropy_(
-            logits_NP, targets_N, eps_ls, pad, needs_grad
-        )
-        loss, nll = losses_2N.sum(dim=1)
+        losses_2N = OPERATORS.smoothed_cross_entropy_(logits_NP, targets_N, eps_ls, pad, needs_grad)
+        loss, nll = losses_2N.sum(dim=1).unbind()
         ctx.save_for_backward(states_ND, logits_NP)
         ctx.embedding_PD = embedding_PD
         ctx.mark_non_differentiable(nll)

@@ -3,10 +3,14 @@ imported when the first one runs on a GPU. What they compute is in kernels.py.""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch.library import Library
+
+from aiayn.model.device import Device
 
 STREAM = "float p, Tensor stream_1, int site"
 GRADIENTS = "Tensor? grad_out, Tensor? grad_rounded"
@@ -35,3 +39,28 @@ def _kernel(name: str) -> Callable[..., Any]:
 for schema in SCHEMAS:
     name = LIBRARY.define(schema)
     LIBRARY.impl(name, _kernel(name), "CUDA")
+
+OPERATORS = getattr(torch.ops, LIBRARY.ns)
+
+
+def triton_version(device: Device) -> str | None:
+    """Of the Triton that compiles the kernels for a device; None where they are not used: on a CPU,
+    for products in float32, and where no kernel can be compiled, which is told.
+    """
+    if device.device.type != "cuda" or device.precision != "bfloat16":
+        return None
+    try:
+        import triton
+
+        numbers = torch.zeros(1, 8, device=device.device)
+        OPERATORS.dropout(numbers, 0.5, torch.zeros_like(numbers, dtype=torch.int64), 0)
+    # a missing package or C compiler, an unknown GPU: each has its own exceptions
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        print(
+            f"Training without Triton's kernels, more slowly: {type(error).__name__}: {reason}",
+            file=sys.stderr,
+        )
+        return None
+    version: str = triton.__version__
+    return version
