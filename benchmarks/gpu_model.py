@@ -150,20 +150,23 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         out = function(*args, **kwargs)
         name = function.overloadpacket.__name__
-        read = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        leaves = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        read = [*{id(leaf): leaf for leaf in leaves}.values()]
         written = [leaf for leaf in tree_leaves(out) if isinstance(leaf, Tensor)]
         tensors = [*read, *written]
         if name in WITHOUT_KERNEL or function.namespace not in ("aten", "aiayn"):
             return out
         count = flop_registry.get(function.overloadpacket)
+        given = args[:3] if name == "addmm" else args  # without a format of the sums
         self.operators.append(
             Operator(
                 kind=self.kind(name, [tuple(tensor.shape) for tensor in tensors]),
                 name=name,
                 kernels=KERNELS.get(name, 1),
                 bytes=_bytes(name, read, written),
-                flops=count(*args[:3], out_val=out) if count else 0,
-                dtype=next((t.dtype for t in read if t.is_floating_point()), None),
+                flops=count(*given, **kwargs, out_val=out) if count else 0,
+                # the first of addmm's is that of its sums
+                dtype=next((t.dtype for t in reversed(given) if isinstance(t, Tensor)), None),
             )
         )
         return out
@@ -199,6 +202,12 @@ def _bytes(name: str, read: Sequence[Tensor], written: Sequence[Tensor]) -> int:
         return sum(map(_size, written))
     if name in ("embedding", "gather"):
         return 2 * sum(map(_size, written)) + _size(read[1])
+    if name == "smoothed_cross_entropy_":  # reads the logits twice and writes them
+        return 3 * _size(read[0]) + _size(read[1]) + _size(written[0])
+    if name == "residual_norm_backward":  # writes and reads sums of parts of the rows
+        width = read[-2].shape[-1]
+        sums = 2 * 4 * 2 * width * min(written[0].numel() // width, 512)
+        return sum(map(_size, read)) + sum(map(_size, written)) + sums
     if name == "_fused_adam_":  # reads four vectors and writes three of them
         return sum(map(_size, read)) * 7 // 4
     return sum(map(_size, read)) + sum(map(_size, written))

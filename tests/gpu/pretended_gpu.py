@@ -26,6 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from aiayn.model import attention
 from aiayn.model.device import Device
+from aiayn.training.gpu import layers
 
 PRETENDED = "AIAYN_PRETENDED_GPU"  # set in such a process
 CUDA = torch.device("cuda", 0)
@@ -265,7 +266,7 @@ def _addmm(
 ) -> Tensor:
     assert sums is out
     assert sums.dtype == dtype == torch.float32
-    assert a.dtype == b.dtype == torch.bfloat16
+    assert a.dtype == b.dtype == layers.ROUNDED
     return out.add_(a.float() @ b.float())
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, layer_norm, one_hot
 
+from aiayn.training.gpu import layers
 from aiayn.training.gpu.operators import LIBRARY
 
 U64 = npt.NDArray[np.uint64]
@@ -62,7 +63,7 @@ def residual_norm(
     x: Tensor, y: Tensor, w: Tensor, b: Tensor, eps: float, p: float, stream: Tensor, site: int
 ) -> tuple[Tensor, Tensor]:
     out = layer_norm(x + y.float() * scaled_mask(x, p, stream, site), w.shape, w, b, eps)
-    return out, out.to(torch.bfloat16)
+    return out, out.to(layers.ROUNDED)
 
 
 def _sum(grad_out: Tensor | None, grad_rounded: Tensor | None) -> Tensor:
@@ -86,7 +87,7 @@ def residual_norm_backward(
 
 def dropout(x: Tensor, p: float, stream: Tensor, site: int) -> tuple[Tensor, Tensor]:
     out = x * scaled_mask(x, p, stream, site)
-    return out, out.to(torch.bfloat16)
+    return out, out.to(layers.ROUNDED)
 
 
 def dropout_backward(

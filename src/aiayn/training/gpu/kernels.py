@@ -1,8 +1,9 @@
 """Triton kernels. A row is a position of a batch: of D numbers of the model, or of P logits.
 
-`rounded` is a bfloat16 copy of a float32 tensor, for the products that follow. Random numbers are Philox's
-(Salmon et al. 2011), a function of the stream's number, the module's (`site`), the row and the column, so a
-backward pass draws again what the forward pass drew. All sums have an order that the sizes determine.
+`rounded` is a bfloat16 copy of a float32 tensor, for the products that follow. Random numbers are
+Philox's (Salmon et al. 2011), a function of the stream's number, the module's (`site`), the row and
+the column, so a backward pass draws again what the forward pass drew. All sums have an order that
+the sizes determine.
 
 Annotations are no strings here: Triton reads them.
 """
@@ -13,9 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 LOGITS = 4096  # of a row, at a time
-PROGRAMS = (
-    512  # of a backward pass at most; each sums the gradients of the norm over some of the rows
-)
+PROGRAMS = 512  # of a backward pass at most; each sums the norm's gradients over some rows
 ROWS, COLUMNS = 64, 32  # of these sums, at a time
 
 
@@ -60,8 +59,8 @@ def _smoothed_cross_entropy(
 def smoothed_cross_entropy_(
     logits_NP: Tensor, targets_N: Tensor, eps_ls: float, pad: int, writes_gradient: bool
 ) -> Tensor:
-    """Smoothed loss and negative log-likelihood of each row, (2, N) float32; 0 where the target is `pad`. If
-    `writes_gradient`, the logits become the gradient of the smoothed losses' sum.
+    """Smoothed loss and negative log-likelihood of each row, (2, N) float32; 0 where the target is
+    `pad`. If `writes_gradient`, the logits become the gradient of the smoothed losses' sum.
     """
     N, P = logits_NP.shape
     losses_2N = logits_NP.new_empty(2, N, dtype=torch.float32)
@@ -109,7 +108,7 @@ def residual_norm(
     x: Tensor, y: Tensor, weight_D: Tensor, bias_D: Tensor,
     eps: float, p: float, stream_1: Tensor, site: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """LayerNorm(x + Dropout(y)) and the same rounded, as x in shape; x float32, y float32 or bfloat16."""
+    """LayerNorm(x + Dropout(y)), float32 as x, and the same rounded; y is float32 or bfloat16."""
     x, y = x.contiguous(), y.contiguous()
     D = x.shape[-1]
     out, rounded = torch.empty_like(x), torch.empty_like(x, dtype=torch.bfloat16)
@@ -189,7 +188,7 @@ def residual_norm_backward(
     grad_out: Tensor | None, grad_rounded: Tensor | None, x: Tensor, y: Tensor, weight_D: Tensor,
     grad_weight_D: Tensor, grad_bias_D: Tensor, eps: float, p: float, stream_1: Tensor, site: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Gradients of x and y; those of weight and bias are added to `grad_weight_D` and `grad_bias_D`."""
+    """Gradients of x and y; those of weight and bias are added to what is in `grad_..._D`."""
     x, y = x.contiguous(), y.contiguous()
     D = x.shape[-1]
     N = x.numel() // D

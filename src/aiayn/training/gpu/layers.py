@@ -1,12 +1,12 @@
 """Parts of the model and the loss by the kernels of this folder, with bfloat16 products.
 
-`use_kernels` changes the classes of a model's modules; parameters, their names and what a module computes
-stay. Two things are kept beside the tensors that they belong to:
+`Kernels` changes the classes of a model's modules; parameters, their names and what a module
+computes stay. Beside the tensors that they belong to are kept:
 
-- `rounded`, a bfloat16 copy: of a parameter, a view of one vector that is cast once a step; of a module's
-  output, written by the kernel that computes it;
-- gradients of matrices are added to the parameters' `.grad` by the products themselves, in float32, and
-  those of norms by their kernel. Autograd sees none of them.
+- `rounded`, a bfloat16 copy: of a parameter, a view of one vector that is cast once a step; of a
+  module's output, written by the kernel that computes it;
+- gradients of matrices, added to the parameters' `.grad` by the products themselves, in float32,
+  and those of norms, by their kernel. Autograd sees neither.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from aiayn.model.neighbourhood import NeighbourhoodAttention
 from aiayn.training.flat import FlatParameters
 from aiayn.training.gpu.operators import OPERATORS
 
+ROUNDED = torch.bfloat16  # format of products
+
 
 class Kernels:
     """A model whose modules use the kernels, on the model's device.
@@ -36,7 +38,7 @@ class Kernels:
 
     def __init__(self, model: nn.Module, flat: FlatParameters) -> None:
         self._values = flat.values.detach()
-        self._rounded = torch.empty_like(self._values, dtype=torch.bfloat16)
+        self._rounded = torch.empty_like(self._values, dtype=ROUNDED)
         begin = 0
         for parameter in model.parameters():  # in their order in `flat`
             end = begin + parameter.numel()
@@ -66,7 +68,7 @@ def are_in_use(parameter: Tensor) -> bool:
 def rounded(x: Tensor) -> Tensor:
     """The copy beside a tensor or, where there is none, a new one."""
     found = getattr(x, "rounded", None)
-    return x.to(torch.bfloat16) if found is None else found
+    return x.to(ROUNDED) if found is None else found
 
 
 def _beside(out: Tensor, copy: Tensor) -> Tensor:
