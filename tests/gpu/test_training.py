@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from tests.gpu.small import (
 )
 from torch.nn.functional import cross_entropy
 
-from aiayn.training.gpu import layers
+from aiayn.training.gpu import buckets, layers
 from aiayn.training.gpu.layers import FusedDropout, FusedResidual
 from aiayn.training.job import Job
 from aiayn.training.loss import smoothed_cross_entropy
@@ -189,9 +190,58 @@ def test_dropout_draws_by_seed_step_and_micro_batch(gpu: Gpu) -> None:
     torch.testing.assert_close(first + second, whole[:-2], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("positions", ["sinusoid", "learned"])
+@pytest.mark.parametrize("micro_batches", [2, 5])
+def test_sums_begin_when_gradients_are_complete(
+    gpu: Gpu, positions: str, micro_batches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every element is summed once, and does not change after its sum has begun; most sums begin before the
+    embedding's gradient, the last one, is there."""
+    monkeypatch.setattr(buckets, "SMALLEST", 1000)
+    part = Part(0, 2)
+    training = trainer(
+        gpu.open("bfloat16"), SMALL.replace(positions=positions), part, micro_batches=micro_batches
+    )
+    training.step()
+    part.begun.clear()
+    training.step()
+    final, size = training.flat.sums.cpu(), len(training.flat.sums)
+    counts, embedding = torch.zeros(size), training.model.embedding.numel()
+    for begin, begun in part.begun:
+        counts[begin : begin + len(begun)] += 1
+        assert torch.equal(begun, final[begin : begin + len(begun)]), begin
+    assert torch.equal(counts[:-2], torch.ones(size - 2))
+    assert not counts[-2:].any(), "exchanged apart"
+    order = [begin for begin, _ in part.begun]
+    first, last = order.index(0), len(order) - 1
+    assert first == (last if positions == "sinusoid" else last - 1)
+    assert len(order) > 5
+    assert order[:2] == sorted(order, reverse=True)[:2], "the last layer's are complete first"
+    assert len(part.begun[first][1]) == embedding
+
+
+def test_a_gradient_that_comes_twice_is_noticed(pretended: Gpu) -> None:
+    training = trainer(pretended.open("bfloat16"), SMALL, Part(0, 2), micro_batches=2)
+    assert training.buckets is not None
+    training.buckets.begin()
+    norm = training.model.encoder[0].feed_forward_residual.norm.weight
+    norm.completed()
+    with pytest.raises(AssertionError, match="twice"):
+        [norm.completed() for _ in range(100)]
+
+
 @dataclass(frozen=True)
 class Part(Processes):
-    """One of several processes, without the others."""
+    """One of several processes, without the others.
+
+    begun: where each sum begins, and what is added there.
+    """
+
+    begun: list[tuple[int, torch.Tensor]] = field(default_factory=list)
 
     def add_up(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor
+
+    def begin_to_add_up(self, tensor: torch.Tensor) -> Callable[[], None]:
+        self.begun.append((tensor.storage_offset(), tensor.cpu().clone()))
+        return lambda: None

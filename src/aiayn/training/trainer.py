@@ -21,6 +21,7 @@ from aiayn.model.device import Device
 from aiayn.model.encoder import Encoding
 from aiayn.training.batching import BatchPlan, MicroBatch, fill, sequential_batches
 from aiayn.training.flat import FlatParameters
+from aiayn.training.gpu.buckets import Buckets
 from aiayn.training.gpu.layers import Kernels
 from aiayn.training.gpu.operators import triton_version
 from aiayn.training.job import Job
@@ -74,6 +75,9 @@ class Trainer:
         self.model.to(device.device)
         self.flat = FlatParameters(self.model, control_slots=len((LOSS, STOP)))
         self.kernels = Kernels(self.model, self.flat) if triton else None
+        self.buckets = None
+        if self.kernels and processes.count > 1:
+            self.buckets = Buckets([*self.model.parameters()], self.flat, processes)
         self.optimizer = torch.optim.Adam(
             [self.flat.values],
             betas=(settings.adam.beta1, settings.adam.beta2),
@@ -107,14 +111,20 @@ class Trainer:
             self.kernels.round_weights()
         is_alone = self.processes.count == 1
         share = self._loss if is_alone else self.flat.control[LOSS]
-        for number in self.processes.share(len(batch)):
+        numbers = self.processes.share(len(batch))
+        for number in numbers:
+            if self.buckets and number == numbers[-1]:
+                self.buckets.begin()
             self._seed_dropout(_seed(self.job.seed, self.step_number, number))
             loss, _ = self._losses(self.train_arrays, batch[number])
             (loss / tokens).backward()  # type: ignore[no-untyped-call]
             share += loss.detach()
         if not is_alone:
             self.flat.control[STOP] = float(self.stop_requested)
-            self.processes.add_up(self.flat.sums)
+            if self.buckets:
+                self.buckets.finish()
+            else:
+                self.processes.add_up(self.flat.sums)
             self._loss += self.flat.control[LOSS]
         self.step_number += 1
         self.optimizer.param_groups[0]["lr"] = self.learning_rate

@@ -11,7 +11,7 @@ computes stay. Beside the tensors that they belong to are kept:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -94,33 +94,42 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None,
-        grad_weight: Tensor | None, grad_bias: Tensor | None,
-    ) -> Tensor:  # fmt: skip
+        ctx: Any, x: Tensor, weights: Sequence[nn.Parameter], bias: nn.Parameter | None
+    ) -> Tensor:
+        weight = adjacent([rounded(w) for w in weights])
         ctx.save_for_backward(x, weight)
-        ctx.sums = grad_weight, grad_bias
-        return functional.linear(x, weight, bias)
+        ctx.weights, ctx.bias = weights, bias
+        return functional.linear(x, weight, None if bias is None else rounded(bias))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
-        grad_weight, grad_bias = ctx.sums
         rows = grad.flatten(0, -2)
-        _add_product(grad_weight, rows.t(), x.flatten(0, -2))
-        if grad_bias is not None:
-            grad_bias += rows.sum(dim=0, dtype=torch.float32)
-        return grad @ weight, None, None, None, None
+        _add_product(adjacent([_grad(w) for w in ctx.weights]), rows.t(), x.flatten(0, -2))
+        _complete(*ctx.weights)
+        if ctx.bias is not None:
+            _grad(ctx.bias).add_(rows.sum(dim=0, dtype=torch.float32))
+            _complete(ctx.bias)
+        return grad @ weight, None, None
 
 
 def _product(x: Tensor, weights: Sequence[nn.Parameter], bias: nn.Parameter | None) -> Tensor:
     """Of matrices that follow each other in the vector of all parameters."""
-    grads = [weight.grad for weight in weights if weight.grad is not None]
-    out: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
-        rounded(x), adjacent([rounded(weight) for weight in weights]),
-        None if bias is None else rounded(bias),
-        adjacent(grads) if grads else None, None if bias is None else bias.grad,
-    )  # fmt: skip
+    out: Tensor = _Product.apply(rounded(x), weights, bias)  # type: ignore[no-untyped-call]
     return out
+
+
+def _grad(parameter: nn.Parameter) -> Tensor:
+    assert parameter.grad is not None
+    return parameter.grad
+
+
+def _complete(*parameters: nn.Parameter) -> None:
+    """Tell the buckets, if there are any, that this backward pass has added its gradients."""
+    for parameter in parameters:
+        completed: Callable[[], None] | None = getattr(parameter, "completed", None)
+        if completed is not None:
+            completed()
 
 
 class FlatLinear(nn.Linear):
@@ -163,6 +172,7 @@ class _ResidualNorm(torch.autograd.Function):
             *grads, *ctx.saved_tensors, norm.weight, norm.weight.grad, norm.bias.grad, norm.eps,
             *ctx.dropout,
         )  # fmt: skip
+        _complete(norm.weight, norm.bias)
         return grad_x, grad_y, None, None, None, None
 
 
