@@ -203,6 +203,8 @@ def _bytes(name: str, read: Sequence[Tensor], written: Sequence[Tensor]) -> int:
         return sum(map(_size, written))
     if name in ("embedding", "gather"):
         return 2 * sum(map(_size, written)) + _size(read[1])
+    if name == "copy_":
+        return _size(read[1]) + _size(written[0])
     if name == "smoothed_cross_entropy_":  # reads the logits twice and writes them
         return 3 * _size(read[0]) + _size(read[1]) + _size(written[0])
     if name == "residual_norm_backward":  # writes and reads sums of parts of the rows

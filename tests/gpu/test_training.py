@@ -243,5 +243,5 @@ class Part(Processes):
         return tensor
 
     def begin_to_add_up(self, tensor: torch.Tensor) -> Callable[[], None]:
-        self.begun.append((tensor.storage_offset(), tensor.cpu().clone()))
+        self.begun.append((int(tensor.storage_offset()), tensor.cpu().clone()))
         return lambda: None

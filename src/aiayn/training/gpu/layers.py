@@ -93,9 +93,7 @@ class _Product(torch.autograd.Function):
     """x W^T + b in bfloat16; the gradients of W and b go where they are summed up."""
 
     @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, weights: Sequence[nn.Parameter], bias: nn.Parameter | None
-    ) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weights: Sequence[Tensor], bias: Tensor | None) -> Tensor:
         weight = adjacent([rounded(w) for w in weights])
         ctx.save_for_backward(x, weight)
         ctx.weights, ctx.bias = weights, bias
@@ -113,18 +111,18 @@ class _Product(torch.autograd.Function):
         return grad @ weight, None, None
 
 
-def _product(x: Tensor, weights: Sequence[nn.Parameter], bias: nn.Parameter | None) -> Tensor:
+def _product(x: Tensor, weights: Sequence[Tensor], bias: Tensor | None) -> Tensor:
     """Of matrices that follow each other in the vector of all parameters."""
     out: Tensor = _Product.apply(rounded(x), weights, bias)  # type: ignore[no-untyped-call]
     return out
 
 
-def _grad(parameter: nn.Parameter) -> Tensor:
+def _grad(parameter: Tensor) -> Tensor:
     assert parameter.grad is not None
     return parameter.grad
 
 
-def _complete(*parameters: nn.Parameter) -> None:
+def _complete(*parameters: Tensor) -> None:
     """Tell the buckets, if there are any, that this backward pass has added its gradients."""
     for parameter in parameters:
         completed: Callable[[], None] | None = getattr(parameter, "completed", None)

@@ -24,7 +24,7 @@ SCHEMAS = (
     f"dropout(Tensor x, {STREAM}) -> (Tensor, Tensor)",
     f"dropout_backward({GRADIENTS}, {STREAM}) -> Tensor",
 )
-LIBRARY = Library("aiayn", "DEF")
+LIBRARY = Library("aiayn", "DEF")  # type: ignore[no-untyped-call]
 
 
 def _kernel(name: str) -> Callable[..., Any]:
@@ -37,8 +37,8 @@ def _kernel(name: str) -> Callable[..., Any]:
 
 
 for schema in SCHEMAS:
-    name = LIBRARY.define(schema)
-    LIBRARY.impl(name, _kernel(name), "CUDA")
+    name = LIBRARY.define(schema)  # type: ignore[no-untyped-call]
+    LIBRARY.impl(name, _kernel(name), "CUDA")  # type: ignore[no-untyped-call]
 
 OPERATORS = getattr(torch.ops, LIBRARY.ns)
 
