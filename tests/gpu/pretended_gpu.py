@@ -357,7 +357,7 @@ def _pinned(tensor: Tensor, device: object = None) -> Tensor:
     return tensor
 
 
-def _triton_version(device: Device) -> str | None:
+def _triton_version(device: Device, *, tells: bool) -> str | None:
     is_used = device.device.type == "cuda" and device.precision == "bfloat16"
     return "pretended" if is_used else None
 

@@ -58,7 +58,7 @@ def trainer(
 
 def without_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trainers that are made from now on use torch's alone."""
-    monkeypatch.setattr("aiayn.training.trainer.triton_version", lambda device: None)
+    monkeypatch.setattr("aiayn.training.trainer.triton_version", lambda device, **_: None)
 
 
 def losses(training: Trainer, steps: int) -> list[float]:

@@ -55,7 +55,7 @@ class Trainer:
         self, job: Job, train: TokenArrays, dev: TokenArrays, device: Device, processes: Processes
     ) -> None:
         self.job, self.device, self.processes = job, device, processes
-        triton = triton_version(device)
+        triton = triton_version(device, tells=processes.is_first)
         self.fingerprint = job.fingerprint(device, triton)
         self.objective = OBJECTIVES[job.kind]
         train, dev = self.objective.pairs(train), self.objective.pairs(dev)

@@ -5,7 +5,8 @@ Philox's (Salmon et al. 2011), a function of the stream's number, the module's (
 the column, so a backward pass draws again what the forward pass drew. All sums have an order that
 the sizes determine.
 
-Annotations are no strings here: Triton reads them.
+Annotations are no strings here: Triton reads them. For an integer that is 1 or a multiple of 16 it
+compiles a kernel anew, but for those listed at its head.
 """
 
 import torch
@@ -18,7 +19,7 @@ PROGRAMS = 512  # of a backward pass at most; each sums the norm's gradients ove
 ROWS, COLUMNS = 64, 32  # of these sums, at a time
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["pad", "N"])
 def _smoothed_cross_entropy(
     logits, targets, losses, eps_ls, pad, N, P, WRITES: tl.constexpr, BLOCK: tl.constexpr
 ):
@@ -82,7 +83,7 @@ def _scaled_mask(stream, site, row, p, BLOCK: tl.constexpr):
     return tl.where(uniform >= p, 1.0 / (1.0 - p), 0.0)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["site"])
 def _residual_norm(
     x, y, weight, bias, out, rounded, eps, p, stream, site, D,
     DROPS: tl.constexpr, BLOCK: tl.constexpr,
@@ -131,7 +132,7 @@ def _gradient_of_both(
     return gradient
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["site", "N"])
 def _residual_norm_backward(
     grad_out, grad_rounded, x, y, weight, grad_x, grad_y, sums, eps, p, stream, site, N, D,
     HAS_OUT: tl.constexpr, HAS_ROUNDED: tl.constexpr, DROPS: tl.constexpr, BLOCK: tl.constexpr,
@@ -166,7 +167,7 @@ def _residual_norm_backward(
     tl.store(part + D, sum_bias, mask=here)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows"])
 def _add_columns(sums, grad_weight, grad_bias, rows, D, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     is_bias = tl.program_id(1)
     columns = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
@@ -207,7 +208,7 @@ def residual_norm_backward(
     return grad_x, grad_y
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["site"])
 def _dropout(x, out, rounded, p, stream, site, D, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     columns = tl.arange(0, BLOCK)
@@ -227,7 +228,7 @@ def dropout(x: Tensor, p: float, stream_1: Tensor, site: int) -> tuple[Tensor, T
     return out, rounded
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["site"])
 def _dropout_backward(
     grad_out, grad_rounded, grad_x, p, stream, site, D,
     HAS_OUT: tl.constexpr, HAS_ROUNDED: tl.constexpr, BLOCK: tl.constexpr,

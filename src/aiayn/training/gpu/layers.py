@@ -142,7 +142,9 @@ class FlatAttention(MultiHeadAttention):
 
     def _project(self, x_BTD: Tensor, *projections: nn.Linear) -> list[Tensor]:
         out = _product(x_BTD, [projection.weight for projection in projections], None)
-        parts = out.split_with_sizes([p.out_features for p in projections], dim=2)
+        sizes = [projection.out_features for projection in projections]
+        # a split into one part would copy its gradient
+        parts = out.split_with_sizes(sizes, dim=2) if len(sizes) > 1 else [out]
         return [p.view(*p.shape[:2], self.h, p.shape[2] // self.h).transpose(1, 2) for p in parts]
 
 

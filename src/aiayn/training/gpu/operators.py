@@ -43,9 +43,9 @@ for schema in SCHEMAS:
 OPERATORS = getattr(torch.ops, LIBRARY.ns)
 
 
-def triton_version(device: Device) -> str | None:
+def triton_version(device: Device, *, tells: bool) -> str | None:
     """Of the Triton that compiles the kernels for a device; None where they are not used: on a CPU,
-    for products in float32, and where no kernel can be compiled, which is told.
+    for products in float32, and where no kernel can be compiled, which is told if `tells`.
     """
     if device.device.type != "cuda" or device.precision != "bfloat16":
         return None
@@ -56,11 +56,12 @@ def triton_version(device: Device) -> str | None:
         OPERATORS.dropout(numbers, 0.5, torch.zeros_like(numbers, dtype=torch.int64), 0)
     # a missing package or C compiler, an unknown GPU: each has its own exceptions
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        print(
-            f"Training without Triton's kernels, more slowly: {type(error).__name__}: {reason}",
-            file=sys.stderr,
-        )
+        if tells:
+            reason = " ".join(str(error).split())[:200]
+            print(
+                f"Training without Triton's kernels, more slowly: {type(error).__name__}: {reason}",
+                file=sys.stderr,
+            )
         return None
     version: str = triton.__version__
     return version
