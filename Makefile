@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock sync ui bench kills gpu-check slurm clean
+.PHONY: help docs repro report table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock tour sync explorer ui bench kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "aiayn needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch==2.13.0
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
 	@touch $(READY)
 
 # stages in parallel; default: as many as the cores carry (machine.threads each)
@@ -56,7 +56,7 @@ publish: $(READY) ## the same, if the code is committed and every stage up to da
 	@test -n "$$NAME" || { echo "Give it a name: make publish NAME=..." >&2; exit 1; }
 	@$(ENTER_AS_IS) && aiayn publish "$$NAME"
 
-reproductions: $(READY) ## write the table of all reproductions, reproductions/README.md
+reproductions: $(READY) ## render reproductions/README.md, docs/results.md and the results in README.md
 	@aiayn publish
 
 # a process for each core; tests/conftest.py says what must share one
@@ -93,14 +93,39 @@ lock: $(READY) ## write requirements.lock: every package but torch, with its has
 		--no-header --no-annotate --no-emit-package torch --override - --constraint constraints.txt --extra dev \
 		pyproject.toml --output-file requirements.lock
 
+tour: export OMP_NUM_THREADS = 1
+tour: $(READY) ## run the notebooks of docs/tour and write their pages
+	python docs/tour/render.py
+
+# the page in explorer/build/index.html: the model that comes with the package, in one file
+EXPLORER := explorer/build
+EXPORTED := $(EXPLORER)/exports/shipped.onnx/README.md
+$(EXPORTED): $(READY) $(wildcard src/aiayn/shipped/*/*/* src/aiayn/commands/export/* src/aiayn/model/*.py)
+	mkdir -p $(EXPLORER) && cd $(EXPLORER) && aiayn export shipped --to onnx && touch exports/shipped.onnx/README.md
+
+explorer/node_modules/.package-lock.json: explorer/package-lock.json
+	npm ci --prefix explorer --no-progress
+
+$(EXPLORER)/index.html: $(EXPORTED) explorer/node_modules/.package-lock.json $(wildcard explorer/src/* explorer/*.*)
+	npm run --prefix explorer --silent check
+	npm run --prefix explorer --silent bundle
+	python explorer/build.py
+
+explorer: $(EXPLORER)/index.html ## the Transformer at work in a browser: explorer/build/index.html (needs node)
+
+docs: $(READY) ## build the documentation as a site, offline: site/index.html
+	python -m sphinx -q -W -E -b html -c docs . site
+	@echo "The site is at $(CURDIR)/site/index.html"
+
 sync: $(READY) ## mirror finished runs to the MLflow store
 	@$(ENTER_AS_IS) && python "$(CURDIR)/pipeline/track.py"
 
 # one process answers, and none waits for jobs of MLflow's own: with its fourteen, a minute of processor time
 ui: export MLFLOW_SERVER_ENABLE_JOB_EXECUTION ?= false
 ui: export MLFLOW_DISABLE_TELEMETRY ?= true
-ui: $(READY) ## browse the runs in MLflow (http://127.0.0.1:5000)
-	@echo "MLflow starts, which takes some seconds: http://127.0.0.1:5000 (ctrl-C ends it)"
+ui: $(READY) ## browse the runs in MLflow: prints a link for each table
+	@test ! -f mlflow.db || python -m aiayn.tracking.links
+	@echo "MLflow starts, which takes some seconds (ctrl-C ends it)"
 	@mlflow ui --workers 1 --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 
 bench: $(READY) ## speed: training against a plain loop, a trained run's decoding, a corpus's stages

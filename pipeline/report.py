@@ -1,5 +1,6 @@
 """Render the report: the paper's figures beside ours. Reads scores, history, run_metadata,
-outputs, data/text and illustrations of what is in params.yaml; writes reports/."""
+outputs, data/text and illustrations of what is in params.yaml; writes reports/, and curves.csv for
+dvc plots."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from pathlib import Path
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.report.evidence import gather
+from aiayn.report.learning_curves import all_curves
 from aiayn.report.page import SECTIONS, files, index_html, make_section, metadata_html
 from aiayn.results import failures, paths
 
@@ -41,6 +43,7 @@ def main() -> None:
             for name, text in files(section).items():
                 kind, _, file = name.partition("/")
                 write_atomically(folders[kind] / file, text)
+    write_atomically(paths.CURVES, all_curves(evidence.config, evidence.histories))
     write_atomically(paths.REPORT_PAGE, index)
     write_atomically(paths.REPORT_METADATA, metadata)
 

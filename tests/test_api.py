@@ -70,6 +70,13 @@ def test_hypotheses_and_attention_as_frames() -> None:
     assert figure._repr_svg_() == figure.svg
     sums = figure.data.groupby(["layer", "head", "query"])["weight"].sum()
     assert sums.to_numpy() == pytest.approx(1, abs=0.01)
+    head = run.attention_figure(sentences[0], layer=3, head=5)
+    assert len(head.data) == head.svg.count("<title>") == len(figure.data) / (3 * 6)
+    assert "<title>der → station: 0." in head.svg
+    with pytest.raises(
+        ConfigError, match="layer 4, head 1: en-de.base has layers 1 to 3 and heads"
+    ):
+        run.attention_figure(sentences[0], layer=4, head=1)
     for n in (0, 6):
         with pytest.raises(ConfigError, match=f"^n_best is {n}: a beam of 5 has 1 to 5.$"):
             run.hypotheses(sentences, n_best=n, beam=5)

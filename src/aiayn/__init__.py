@@ -32,9 +32,14 @@ def load(run: str, root: Path | str = ".") -> TrainedRun:
     """
     from aiayn.trained_run import TrainedRun
 
+    return TrainedRun(*place(run, Path(root)))
+
+
+def place(run: str, root: Path = Path()) -> tuple[str, Path]:
+    """The name that params.yaml has for a run or for SHIPPED, and the folder of that file."""
     if run == SHIPPED:
-        return TrainedRun("en-de.base", Path(__file__).with_name(SHIPPED))
-    return TrainedRun(run, Path(root))
+        return "en-de.base", Path(__file__).with_name(SHIPPED)
+    return run, root
 
 
 def read_results(root: Path | str = ".") -> ScaleResults:

@@ -25,7 +25,7 @@ from aiayn.illustrations.attention import label_maps, sentence_maps
 from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device, open_device
 from aiayn.model.transformer import Transformer
-from aiayn.report.attention_figures import attention_figure
+from aiayn.report.attention_figures import attention_figure, single_head_figure
 from aiayn.report.section import Figure
 from aiayn.results import paths
 from aiayn.results.illustrations import AttentionMaps
@@ -182,6 +182,8 @@ class TrainedRun:
         sentence: str,
         kind: str = "cross",
         *,
+        layer: int | None = None,
+        head: int | None = None,
         beam: int | None = None,
         alpha: float | None = None,
     ) -> Figure:
@@ -190,15 +192,24 @@ class TrainedRun:
         Args:
             kind: encoder or decoder (self-attention), or cross: the decoder's to the encoder's
                 output. A run that classifies has the encoder's alone.
+            layer, head: the one head to show large, counted from 1; default: all heads, small.
             beam, alpha: as for `translate`.
         Raises:
-            ConfigError: the run has no attention of that kind.
+            ConfigError: the run has no attention of that kind, or no such head.
         """
         maps = self.attention(sentence, beam=beam, alpha=alpha)
         if kind not in maps.maps:
             kinds = ", ".join(maps.maps)
             raise ConfigError(f"{self.name} has no attention of the kind {kind!r}. Use: {kinds}.")
-        return attention_figure(maps, kind)
+        if layer is None and head is None:
+            return attention_figure(maps, kind)
+        layers, heads = len(maps.layers(kind)), len(maps.layers(kind)[0])
+        if layer and head and 1 <= layer <= layers and 1 <= head <= heads:
+            return single_head_figure(maps, kind, layer, head)
+        raise ConfigError(
+            f"layer {layer}, head {head}: {self.name} has layers 1 to {layers} and heads 1 to "
+            f"{heads}. Name both, or neither."
+        )
 
     def _prepared(self, sentences: Sequence[str]) -> Sequence[str]:
         """Sentences in the form in which the model learned them, none of them too long."""

@@ -48,31 +48,3 @@ def test_every_named_file_exists(page: Path) -> None:
     named = files(page.read_text(encoding="utf-8"))
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-def test_the_readme_shows_what_the_reproductions_found() -> None:
-    """No number in it was typed by hand: line for line, all claims, and of the published
-    figures, each with a link to where it came from, those that it chose."""
-    shown = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = shown.partition("\n## Results on real text\n")[2].partition("\n## ")[0]
-    statements, published = (
-        [line for line in found.splitlines() if line.startswith("|")]
-        for found in section.split("\n\n")
-        if found.startswith("|")
-    )
-    found = findings("multi30k_table3", "| Claim")
-    assert statements == [line for line in found if "not run at this scale" not in line]
-    assert any("**" in line for line in statements)
-    for line in published[2:]:
-        row, _, link = line.removesuffix(" |").rpartition(" | ")
-        name = link[1:].partition("]")[0]
-        assert link == f"[{name}](reproductions/{name}/reports/tables/findings.md)"
-        assert f"{row} |" in findings(name, "| System")
-    assert len(published) > 2
-
-
-def findings(name: str, heading: str) -> list[str]:
-    """The lines of one of a reproduction's two tables of findings."""
-    file = ROOT / "reproductions" / name / "reports/tables/findings.md"
-    table = heading + file.read_text(encoding="utf-8").partition(f"\n{heading}")[2]
-    return table.partition("\n\n")[0].splitlines()

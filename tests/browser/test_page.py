@@ -148,7 +148,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if described["task"] == "en-de"
     }
     about = {
-        "task": "en-de", "base": "brief", "split": "dev", "signature": OWNED, "modes": {}, "findings": {},
+        "task": "en-de", "base": "base", "split": "dev", "signature": OWNED, "modes": {}, "findings": {},
         "models": rows_of_table_3,
         "test_set": {"corpora": {"demo-dev": {"pairs": 40}}, "pairs": 40, "sha256": {}},
     }  # fmt: skip

@@ -32,6 +32,7 @@ OUTPUTS = (
     "scores",
     "metrics",
     "comparisons",
+    "curves.csv",
     "reports",
 )
 

@@ -47,6 +47,6 @@ def test_no_licensed_treebank(clone: Any) -> None:
     clone.compose("scale=wsj")
     said = clone.complaint("download", "parsing")
     assert "AIAYN_TREEBANK is not set" in said
-    assert "22/wsj_*.mrg" in said
+    assert "23/wsj_*.mrg" in said
     said = clone.complaint("download", "parsing", AIAYN_TREEBANK="/nowhere")
     assert "/nowhere, from AIAYN_TREEBANK, is no folder" in said

@@ -37,7 +37,7 @@ def verify(project: Any, *options: str) -> tuple[int, str]:
 
 def test_its_own_copy_is_the_same(published: Any) -> None:
     status, said = verify(published, "--json", "v.json", "--page", "v.html")
-    assert status == 0
+    assert status == 0, said
     assert said.count("\n") == 1 + len([line for line in said.splitlines() if "same" in line])
     held = json.loads((published.root / "v.json").read_text())
     assert (held["damage"], [*held["counts"]]) == ([], ["same"])

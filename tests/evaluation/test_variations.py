@@ -93,7 +93,7 @@ def compare(project: Path) -> Compare:
     def with_runs(runs: dict[str, Any], base: str = "base", **design: Any) -> Comparison:
         params = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
         row = params["models"]["base"]
-        params["models"] |= {name: copy.deepcopy(row) for name in ("wide", "deep")}
+        params["models"] |= {name: copy.deepcopy(row) for name in ("wide", "deep", "D_smooth00")}
         params |= {"runs": runs, "tested": []}
         params["variations"] = {"task": "en-de", "base": base, **design}
         (project / "params.yaml").write_text(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from aiayn.report.provenance import anchor, measurements
+from aiayn.report.provenance import link, measurements
 from aiayn.report.section import Entry, Section
 from aiayn.report.tables import Cell, row, table, text
 from aiayn.report.verdict import Verdict
@@ -27,9 +27,9 @@ def section() -> Section:
 
 
 def test_a_cell_leads_to_its_run_or_else_to_its_file() -> None:
-    assert anchor(SCORED, RUNS) == "run-en-de.base"
-    assert anchor(COUNTED, RUNS) == "file-layers.json"
-    assert anchor(FOUND, RUNS) == "file-models.json"
+    assert link(SCORED, RUNS) == "#run-en-de.base"
+    assert link(COUNTED, RUNS) == "#file-layers.json"
+    assert link(FOUND, RUNS) == "#file-models.json"
 
 
 def test_measured_files_are_accounted_for_with_their_stage(tmp_path: Path) -> None:

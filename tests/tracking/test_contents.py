@@ -32,17 +32,32 @@ def test_everything_in_the_files_is_there(
     assert run.data.params["training.batch_tokens"] == str(params.training.batch_tokens)
     assert history(root, run, "train/loss") == [(20, 6.123456), (40, 5.5), (60, 4.25)]
     assert history(root, run, "dev/perplexity") == [(60, 61.867809)]
-    final = ("test/bleu", "test/bleu_low", "test/bleu_high", "dev/bleu", "work/training_seconds")
-    assert [run.data.metrics[name] for name in final] == [31.4, 30.5, 32.25, 33.0, 60.0]
+    final = ("test/bleu", "dev/bleu", "work/training_seconds")
+    assert [run.data.metrics[name] for name in final] == [31.4, 33.0, 60.0]
     tags = run.data.tags
     assert tags["stage"] == "score"
     assert (tags["commit"], tags["dirty"]) == ("4f2a" * 10, "true")
     assert tags["host"] == "hand-made"
     assert run.data.metrics["work/decoding_sentences_per_second"] == 0.4
-    assert tags["versions.torch"] == "2.13.0"
     assert run.data.params["decoding.beam"] == str(params.task("en-de").decoding.beam)
     assert tags["weights.md5"] == "d" * 32
-    assert {"dvc.download", "dvc.train", "dvc.average"} <= set(tags)
+    assert tags["state"] == "current"
+    attached = {name: path.read_text() for name, path in artifacts(root, run).items()}
+    assert {"download", "train", "average"} <= set(json.loads(attached["dvc_digests.json"]))
+    assert json.loads(attached["training.json"])["versions"] == {"torch": "2.13.0"}
+    assert json.loads(attached["scores.json"])["splits"]["test"]["bleu"]["low"] == 30.5
+
+
+def test_what_stands_before_the_scores_fits_a_screen(
+    root: Path, params: config.Config, write_results: Write, write_lock: Write
+) -> None:
+    """Digests and versions are no tags, intervals and counts no metrics: all are in the files."""
+    write_results("en-de.base")
+    write_lock()
+    sync(params, root)
+    (run,) = runs_of(root)
+    assert len(run.data.tags) <= 20
+    assert not [name for name in run.data.metrics if name.endswith(("_low", "_high"))]
 
 
 def test_datasets_have_dvcs_digest(
@@ -71,7 +86,7 @@ def test_small_files_are_attached_and_weights_are_not(
     sync(params, root)
     (run,) = runs_of(root)
     attached = artifacts(root, run)
-    assert set(attached) == {"samples/test.csv", "scores.json"}
+    assert set(attached) == {"samples/test.csv", "scores.json", "training.json", "decoding.json"}
     with attached["samples/test.csv"].open(encoding="utf-8", newline="") as table:
         rows = list(csv.reader(table))
     assert rows == [
@@ -146,8 +161,6 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     (parser,) = runs_of(root, "tags.task = 'parsing'")
     found = {name: parser.data.metrics[f"test/{name}"] for name in measures}
     assert found == measures
-    assert parser.data.metrics["test/repaired"] == 3
-    assert parser.data.tags["signature.bracket_f1"] == "of bracket_f1"
     assert "row" not in parser.data.tags
 
     (variation,) = runs_of(root, "tags.row = 'C_N2'")
@@ -162,8 +175,37 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     assert [variation.data.metrics[name] for name in names] == [24.6, -6.5, 0.02, 0.125, 1234, 30]
     assert not [name for name in variation.data.metrics if name.startswith("test/")]
     tags = variation.data.tags
-    assert (tags["group"], tags["tested"], tags["signature.bleu"]) == ("C", "false", "of dev")
+    assert (tags["group"], tags["tested"]) == ("C", "false")
     assert (tags["bleu_vs_base"], tags["perplexity_vs_base"]) == ("as in the paper", "undecided")
+
+
+def test_seeds_of_a_model_have_a_run_over_them_as_their_parent(
+    root: Path, params: config.Config, write_results: Write
+) -> None:
+    bleu = {"en-de.base": 33.0, "en-de.base-s2": 30.0, "en-de.base-s3": 30.0}
+    for n, (run, value) in enumerate(bleu.items()):
+        write_results(run)
+        file = root / f"scores/{run}.json"
+        scores = json.loads(file.read_text())
+        scores["splits"]["dev"]["bleu"]["value"] = value
+        if run == "en-de.base-s3":
+            del scores["splits"]["test"]
+        file.write_text(json.dumps(scores))
+        metadata = root / f"run_metadata/{run}.train.json"
+        metadata.write_text(metadata.read_text().replace("f1f1", f"f{n}f1"))
+    write_results("en-de.C_N2")
+    for _ in range(2):  # the second changes nothing
+        assert sync(params, root).runs == 4
+        (parent,) = runs_of(root, "tags.stage = 'seeds'")
+        assert parent.info.run_name == "en-de.base over seeds"
+        assert parent.data.params["seed"] == "1, 2, 3"
+        assert parent.data.tags["row"] == "base"
+        assert parent.data.metrics == {
+            "work/seeds": 3, "dev/bleu": 31.0, "dev/bleu_sd": 1.7321,
+            "dev/perplexity": 61.8678, "dev/perplexity_sd": 0,
+        }  # fmt: skip
+        children = runs_of(root, f"tags.`mlflow.parentRunId` = '{parent.info.run_id}'")
+        assert {child.info.run_name for child in children} == {*bleu}
 
 
 def test_scores_come_first_by_name(root: Path, params: config.Config, write_results: Write) -> None:

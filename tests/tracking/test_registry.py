@@ -125,7 +125,7 @@ def test_averaged_weights_are_a_model_without_a_copy(
     assert model.params["d_model"] == str(params.models["base"].d_model)
     measured = {metric.key: metric.value for metric in model.metrics}
     # dev was scored with the last checkpoint
-    assert measured == {"test/bleu": 31.4, "test/bleu_low": 30.5, "test/bleu_high": 32.25}
+    assert measured == {"test/bleu": 31.4}
     assert {(m.dataset_name, m.dataset_digest) for m in model.metrics} == {
         ("en-de/test", "a" * 32 + ".dir")
     }

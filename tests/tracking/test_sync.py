@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import socket
@@ -96,6 +97,62 @@ def test_a_run_whose_files_changed_is_replaced(
         (run,) = runs_of(root)
         assert run.data.metrics[metric] == float(value)
         assert history(root, run, metric)[-1][1] == float(value)
+
+
+def test_a_training_with_other_parameters_supersedes_that_of_the_same_name(
+    root: Path, params: config.Config, write_results: Write
+) -> None:
+    write_results("en-de.base")
+    metadata = root / "run_metadata/en-de.base.train.json"
+    first = metadata.read_text()
+    for content in (first, first.replace("f1f1", "f2f1"), first):  # the last is the first again
+        metadata.write_text(content)
+        sync(params, root)
+        state = {
+            run.data.tags["aiayn.fingerprint"]: run.data.tags["state"] for run in runs_of(root)
+        }
+        made = json.loads(content)["fingerprint"]
+        assert state.pop(made) == "current"
+        assert set(state.values()) <= {"superseded"}
+
+
+def test_an_experiment_has_dvcs_name_and_replaces_nothing(
+    root: Path, params: config.Config, write_results: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_results("en-de.base")
+    write_results("en-de.big")
+    sync(params, root)
+    before = {run.info.run_id for run in runs_of(root)}
+    folder = root / ".dvc/tmp/exps/temporary"
+    for run in ("en-de.base", "en-de.big"):
+        write_results(run, folder)
+    scores = folder / "scores/en-de.base.json"  # decoded in another way: the same training
+    scores.write_text(scores.read_text().replace("31.4", "12.5"))
+    shutil.copy(root / "params.yaml", folder)
+    monkeypatch.setenv("DVC_EXP_NAME", "boxy-lady")
+    assert sync(params, folder).written == 1
+    runs = {run.info.run_id: run.data for run in runs_of(root)}
+    (made,) = (data for run_id, data in runs.items() if run_id not in before)
+    assert (made.tags["state"], made.tags["experiment"]) == ("experiment", "boxy-lady")
+    assert made.metrics["test/bleu"] == 12.5
+    assert {runs[run_id].tags["state"] for run_id in before} == {"current"}
+    monkeypatch.delenv("DVC_EXP_NAME")
+    assert sync(params, root).written == 0
+
+
+def test_a_store_that_was_copied_from_another_folder_is_not_written_to(
+    root: Path, params: config.Config, write_results: Write, tmp_path: Path
+) -> None:
+    write_results("en-de.base")
+    sync(params, root)
+    copy = tmp_path / "copy"
+    shutil.copytree(root, copy)
+    with pytest.raises(StoreError) as refused:
+        sync(params, copy)
+    assert str(refused.value) == (
+        f"mlflow.db was copied from another folder and would write artifacts to "
+        f"{(root / 'mlartifacts/aiayn/demo').as_uri()}. Remove mlflow.db; make sync writes it again"
+    )
 
 
 def test_the_report_is_replaced(

@@ -86,6 +86,13 @@ def parser() -> ArgumentParser:
     command.add_argument("--json", type=Path, metavar="FILE", help="also write a JSON file")
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
+    command = add(report)
+    command.add_argument("scales", nargs="+", help="scales that have run, or folders like them")
+    command.add_argument(
+        "--output", type=Path, metavar="FILE", default=Path("tables.html"),
+        help="the page (default: tables.html)",
+    )  # fmt: skip
+
     command = add(findings)
     command.add_argument("folder", type=Path, help=f"like {paths.REPRODUCTIONS}/multi30k")
 
@@ -94,14 +101,16 @@ def parser() -> ArgumentParser:
     command.add_argument("other", type=Path, help="that scale's folder in another clone")
 
     command = add(publish)
-    command.add_argument("name", nargs="?", help="default: only write the table again")
+    command.add_argument(
+        "name", nargs="?", help="default: only write the pages about all reproductions"
+    )
     command.add_argument(
         "--force", action="store_true", help="even if code is uncommitted or a stage out of date"
     )
 
     command = add(export)
-    command.add_argument("run", help="a run of params.yaml, like en-de.base")
-    command.add_argument("--to", required=True, choices=("ctranslate2", "transformers"))
+    command.add_argument("run", help="a run of params.yaml, like en-de.base, or shipped")
+    command.add_argument("--to", required=True, choices=("ctranslate2", "transformers", "onnx"))
 
     command = add(rehearse)
     command.add_argument("scale", nargs="?", help="a file of conf/scale (default: the demo)")
@@ -186,6 +195,24 @@ def verify(args: Namespace) -> None:
     _print(verification.to_lines(found), found.status)
 
 
+def report(args: Namespace) -> None:
+    """Write one page of the paper's tables from several scales.
+
+    Each of the four tables and the findings come from the first scale that has figures for them,
+    and name it; each figure links to that scale's own report.
+    """
+    from aiayn.commands.repro.scale_folder import folder_of
+    from aiayn.report.paper_tables import tables_html
+
+    top = paths.project()
+    folders = [
+        Path(scale) if Path(scale, config.PARAMS).exists() else folder_of(top, scale)
+        for scale in args.scales
+    ]
+    write_atomically(args.output, tables_html(folders, args.output))
+    print(args.output)
+
+
 def findings(args: Namespace) -> None:
     """Derive every p-value of a reproduction again from its records.
 
@@ -219,13 +246,15 @@ def publish(args: Namespace) -> None:
     """Copy the results here to a reproduction.
 
     Copies the text of the results to reproductions/NAME, and writes its README.md and the table of
-    all reproductions.
+    all reproductions. Without NAME: the table, and the pages that say what all of them found.
     """
+    from aiayn.commands.publication import documents
     from aiayn.commands.publication.publish import publish as publish_results
     from aiayn.commands.publication.reproductions_table import write_table
 
     if args.name is None:
         write_table(paths.project() / paths.REPRODUCTIONS)
+        documents.write(paths.project())
     else:
         print(publish_results(args.name, force=args.force))
 
@@ -234,16 +263,19 @@ def export(args: Namespace) -> None:
     """Write a trained run in the format of another engine.
 
     Writes exports/RUN.ENGINE with a model card, and translates the test set with the engine, whose
-    beam search differs. Each engine is an extra of this package.
+    beam search or arithmetic differs. Each engine is an extra of this package.
     """
     from aiayn.commands.export.export import export as export_run
 
-    done = export_run(config.load(), args.run, args.to)
-    for name, theirs in done.theirs.items():
-        ours = done.ours[name]
-        print(f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn")
-    print(f"{done.same} of {done.sentences} hypotheses are the same.")
-    print(f"How to use it: {paths.card(done.folder)}")
+    done = export_run(args.run, args.to)
+    if done:
+        for name, theirs in done.theirs.items():
+            ours = done.ours[name]
+            print(
+                f"{done.split} {name}: {theirs.value:.2f} by {args.to}, {ours.value:.2f} by aiayn"
+            )
+        print(f"{done.same} of {done.sentences} hypotheses are the same.")
+    print(f"How to use it: {paths.card(paths.export(args.run, args.to))}")
 
 
 def rehearse(args: Namespace) -> None:

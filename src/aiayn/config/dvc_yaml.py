@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import yaml
 from aiayn.errors import ConfigError
 
 DVC_YAML = Path("dvc.yaml")
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
+VARIABLE = re.compile(r"\$\{([\w.]+)\}")
 
 
 def read(path: Path = DVC_YAML) -> dict[str, Any]:
@@ -37,6 +38,16 @@ def body(graph: dict[str, Any], stage: str) -> dict[str, Any]:
     return found
 
 
+def stages(graph: Mapping[str, Any], params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every stage as (name, item); the item, of params.yaml, is empty for a stage without items."""
+    for stage, definition in graph["stages"].items():
+        if "foreach" in definition:
+            items = params[VARIABLE.sub(r"\1", definition["foreach"])]
+            yield from ((stage, item) for item in items)
+        else:
+            yield stage, ""
+
+
 def command(stage: str, path: Path = DVC_YAML) -> str:
     """The command of a stage without items."""
     graph = read(path)
@@ -45,7 +56,7 @@ def command(stage: str, path: Path = DVC_YAML) -> str:
 
 def _filled_in(graph: dict[str, Any], template: str) -> str:
     values = {name: value for entry in graph["vars"] for name, value in entry.items()}
-    return _VARIABLE.sub(lambda found: values[found[1]], template)
+    return VARIABLE.sub(lambda found: values[found[1]], template)
 
 
 def code(stage: str, path: Path = DVC_YAML) -> tuple[Path, ...]:

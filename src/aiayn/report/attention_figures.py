@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -125,6 +126,49 @@ def draw_attention(maps: AttentionMaps, kind: str) -> str:
                 _label_pieces(axes, maps, kind, left=column == 0, below=row == rows - 1)
         drawn.figure.colorbar(image, ax=grid, fraction=0.02, label="attention weight")
     return drawn.svg
+
+
+def single_head_figure(maps: AttentionMaps, kind: str, layer: int, head: int) -> Figure:
+    """One head, large; where the SVG is a document of its own, a pointer shows each weight.
+
+    Args:
+        layer, head: counted from 1.
+    """
+    matrix = maps.layers(kind)[layer - 1][head - 1]
+    queries, keys = (list(map(_shown, of)) for of in (maps.queries(kind), maps.keys(kind)))
+    tips = {}
+    with drawing(0.5 * len(keys) + 1.4, 0.32 * len(queries) + 0.9) as drawn:
+        axes = drawn.figure.add_subplot()
+        heat_map(axes, matrix)
+        axes.set_xticks([n + 0.5 for n in range(len(keys))], keys, rotation=45)
+        axes.set_yticks([n + 0.5 for n in range(len(queries))], queries)
+        axes.tick_params(length=0)
+        axes.set(xlabel="attended to", ylabel="attends")
+        for row, query in enumerate(queries):
+            for column, key in enumerate(keys):
+                name = f"weight_{row}_{column}"
+                tips[name] = f"{query} → {key}: {matrix[row][column]:.3f}"
+                axes.bar(column + 0.5, 1, 1, row, color="none", gid=name)
+        axes.set(xlim=(0, len(keys)), ylim=(len(queries), 0))
+    data = maps.frame(kind).query(f"layer == {layer} and head == {head}")
+    return Figure(
+        name=f"attention_{kind}_{layer}_{head}",
+        title=f"{kind.capitalize()} attention, layer {layer}, head {head}",
+        caption=f"{maps.run} reading “{maps.sentence}”. {READING}",
+        svg=_with_tips(drawn.svg, tips),
+        data=data,
+    )
+
+
+def _with_tips(svg: str, tips: Mapping[str, str]) -> str:
+    """The SVG with a text for each of these elements, which browsers show under the pointer."""
+    from markupsafe import escape
+
+    def with_tip(found: re.Match[str]) -> str:
+        tip = f"<title>{escape(tips[found[2]])}</title>"
+        return f'{found[1]}{tip}{found[3]} pointer-events="all"'
+
+    return re.sub(f'(<g id="({"|".join(tips)})">)(\\s*<path)', with_tip, svg)
 
 
 def _label_pieces(axes: Axes, maps: AttentionMaps, kind: str, *, left: bool, below: bool) -> None:

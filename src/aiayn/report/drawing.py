@@ -65,21 +65,27 @@ class Drawing:
 def drawing(width: float = 6.4, height: float = 3.3) -> Iterator[Drawing]:
     """A figure of `width` x `height` inches in the report's style, to draw on inside the block."""
     import matplotlib.style
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     # "default" first: a reader's own matplotlibrc must not change the figures
     with matplotlib.style.context(["default", dict(STYLE)]):
         drawn = Drawing(Figure(figsize=(width, height), layout="constrained"))
-        canvas: Any = FigureCanvasSVG(drawn.figure)
         yield drawn
-        text = io.StringIO()
-        with warnings.catch_warnings():
-            # the reader's fonts show the text, whatever its script; the font here only measures it
-            warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-            canvas.print_svg(text, metadata={"Date": None, "Creator": None})
-        # a hundredth of a point is finer than any screen
-        drawn.svg = re.sub(r'(?<= d=")[^"]*', _two_decimals, text.getvalue())
+        drawn.svg = to_svg(drawn.figure)
+
+
+def to_svg(figure: Figure) -> str:
+    """A figure as SVG, the same bytes on every machine."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    canvas: Any = FigureCanvasSVG(figure)
+    text = io.StringIO()
+    with warnings.catch_warnings():
+        # the reader's fonts show the text, whatever its script; the font here only measures it
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        canvas.print_svg(text, metadata={"Date": None, "Creator": None})
+    # a hundredth of a point is finer than any screen
+    return re.sub(r'(?<= d=")[^"]*', _two_decimals, text.getvalue())
 
 
 def line_style(number: int, *, markers: bool = False) -> dict[str, Any]:

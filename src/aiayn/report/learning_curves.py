@@ -55,6 +55,13 @@ def training_curves(config: Config, histories: Mapping[str, History]) -> Iterato
         )
 
 
+def all_curves(config: Config, histories: Mapping[str, History]) -> str:
+    """Every recorded step of every run, as CSV with the run's task."""
+    curves = histories_frame(histories)
+    curves.insert(0, "task", [config.run(run).task for run in curves["run"]])
+    return curves.to_csv(index=False)
+
+
 def _tasks_by_figure(config: Config) -> Iterable[Sequence[str]]:
     """In the order of params.yaml."""
     tasks_of: dict[object, list[str]] = {}

@@ -30,7 +30,7 @@ from aiayn.report.attention_figures import focused_head
 from aiayn.report.drawing import INK, PAPER
 from aiayn.report.evidence import Evidence
 from aiayn.report.examples import examples
-from aiayn.report.provenance import anchor, measurements, provenance
+from aiayn.report.provenance import link, measurements, provenance
 from aiayn.report.section import Section
 from aiayn.report.summary import summary, verdicts
 from aiayn.report.table_1_figures import wall_time
@@ -61,7 +61,7 @@ def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
         summary=summary(evidence, sections),
         unfinished=evidence.unfinished,
         verdicts=verdicts(sections),
-        anchor=lambda cell: anchor(cell, runs),
+        link=lambda cell: link(cell, runs),
         inline=inline,
         head=focused_head(paths.attention(evidence.root / paths.ILLUSTRATIONS)),
         examples=list(examples(evidence)),

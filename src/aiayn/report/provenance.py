@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+from urllib.parse import quote
 
 from aiayn.config import Run
 from aiayn.report.evidence import Evidence
@@ -83,9 +84,10 @@ def measurements(
         yield Measurement(name, digest, f"profile_{path.stem}")
 
 
-def anchor(cell: Cell, runs: Container[str]) -> str:
-    """The place on the page that accounts for a cell of ours: of its run, or of its file."""
-    return f"run-{cell.run}" if cell.run in runs else f"file-{_file(cell.sources[0])}"
+def link(cell: Cell, runs: Container[str]) -> str:
+    """To the place on the page that accounts for a cell of ours: of its run, or of its file."""
+    name = f"run-{cell.run}" if cell.run in runs else f"file-{_file(cell.sources[0])}"
+    return f"#{quote(name)}"
 
 
 def _cells(sections: Iterable[Section]) -> Iterator[Cell]:

@@ -28,6 +28,7 @@ PROFILES = Path("profiles")
 COMPARISONS = Path("comparisons")
 ILLUSTRATIONS = Path("illustrations")
 REPORTS = Path("reports")
+CURVES = Path("curves.csv")  # of all trainings, for dvc plots
 SCRATCH = Path("scratch")
 FAILURES = Path("logs/failures.json")
 EXPORTS = Path("exports")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from aiayn.config import Config
+from aiayn.evaluation.metrics import METRICS
 from aiayn.paper import PAPER
 from aiayn.paper.claims import agreement
 from aiayn.results import comparison, history, paths, scores
@@ -29,8 +30,9 @@ from aiayn.results.metadata import (
 )
 from aiayn.results.profiles import ModelsProfile, read_models
 from aiayn.results.scores import SplitScores
+from aiayn.results.seeds import spread
 from aiayn.results.text import Manifest, read_lines, read_manifest
-from aiayn.tracking.identity import RunIdentity, flat, metric_name, run_params
+from aiayn.tracking.identity import RunIdentity, metric_name, run_params
 from aiayn.tracking.registry import Weights, weights_of
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ REPORT = "report"
 REPORT_FILES = ("index.html", "figures/*.svg", "tables/*")
 LARGEST_FILE = 4 << 20  # bytes; larger ones are not uploaded
 
-_NOT_TAGS = frozenset({"fingerprint", "started", "ended"})  # MLflow has them elsewhere
+_OF_THE_ROW = ("tested", "row", "group", "bleu_vs_base", "perplexity_vs_base")  # tags
 _DATASET_CONTEXTS = {paths.TRAIN: "training", paths.DEV: "validation"}
 _DIGEST_CHARACTERS = 36  # MLflow's limit; DVC's digest of a folder just fits
 
@@ -121,8 +123,6 @@ class Project:
             fingerprint=training.fingerprint if training else _sha256(path.read_text()),
         )  # fmt: skip
         datasets = _datasets(task, manifest, self.lock.out(paths.text(task).as_posix()))
-        # DVC deletes the temporary folder of an experiment, and then nothing could be loaded
-        is_temporary = ".dvc" in root.resolve().parts
         weights = weights_of(config, run, self.lock, datasets, curve.step)
         row = self._row_of_table_3(identity)
         return RunContents(
@@ -131,10 +131,8 @@ class Project:
             tags={
                 "stage": "score" if scored else "decode" if decoding else "train",
                 **_rows_in_the_paper(config, run),
-                **{f"dvc.{k}": v for k, v in self.lock.digests(run, task).items()},
                 **_metadata_tags(training),
-                **(weights.tags() if weights else {}),
-                **_signatures(splits),
+                **({"weights.md5": weights.md5} if weights else {}),
                 **(_agreement_tags(row) if row else {}),
             },
             curve={
@@ -152,11 +150,47 @@ class Project:
                 )
             ),
             datasets=datasets,
-            files=self._run_files(run, task),
-            weights=None if is_temporary else weights,
+            files=self._run_files(run, task, training is not None),
+            weights=weights,
             started_ms=int(started * 1000) if training else None,
             ended_ms=int((started + training.seconds) * 1000) if training else None,
         )
+
+    def over_seeds(self, runs: Sequence[RunContents]) -> RunContents:
+        """The contents of the MLflow run for runs that differ in the seed alone: the mean and the
+        standard deviation of every score that all of them have."""
+        first = runs[0]
+        final = [
+            {**{name: value for (name, _), value in run.curve.items()}, **run.metrics}
+            for run in runs
+        ]
+        names = {metric.name for metrics in METRICS.values() for metric in metrics} | {"perplexity"}
+        metrics = {"work/seeds": float(len(runs))}
+        for name in final[0]:
+            if name.partition("/")[2] in names and all(name in values for values in final):
+                over = spread(values[name] for values in final)
+                metrics |= {name: round(over.mean, 4), f"{name}_sd": round(over.sd or 0.0, 4)}
+            elif name == "work/parameters":
+                metrics[name] = final[0][name]
+        seeds = [run.params["seed"] for run in runs]
+        task, model = first.identity.task, first.identity.model
+        return RunContents(
+            identity=RunIdentity(
+                scale=self._config.scale, run=f"{task}.{model} over seeds", task=task, model=model,
+                fingerprint=_sha256(" ".join(run.identity.fingerprint for run in runs)),
+            ),
+            tags={
+                "stage": "seeds",
+                **{key: first.tags[key] for key in _OF_THE_ROW if key in first.tags},
+            },
+            params={
+                **{key: value for key, value in first.params.items() if key != "seed"},
+                "seed": ", ".join(seeds),
+            },
+            metrics=metrics,
+            started_ms=min((run.started_ms for run in runs if run.started_ms), default=None),
+            ended_ms=max((run.ended_ms for run in runs if run.ended_ms), default=None),
+        )  # fmt: skip
 
     def report(self) -> RunContents | None:
         """The contents of the run with the page, figures and tables; None before that stage ran."""
@@ -167,13 +201,13 @@ class Project:
             for path in found
             if path.stat().st_size <= LARGEST_FILE
         }
-        digests = {f"dvc.{stage}": digest for stage, digest in self.lock.digests("").items()}
         identity = RunIdentity(scale=self._config.scale, run=REPORT, fingerprint=REPORT)
-        tags = {"stage": "report", **digests}
+        tags = {"stage": "report"}
         return RunContents(identity=identity, tags=tags, files=files) if files else None
 
-    def _run_files(self, run: str, task: str) -> dict[str, str]:
-        """Sample outputs and the score file of `run`, by artifact path."""
+    def _run_files(self, run: str, task: str, has_metadata: bool) -> dict[str, str]:
+        """Of `run`, by artifact path: sample outputs, scores with intervals and signatures, where
+        and with what it was made, and DVC's digests."""
         files, text = {}, self._root / paths.text(task)
         pattern = paths.hypotheses(paths.outputs(run), "*").as_posix()
         for hypotheses in sorted(self._root.glob(pattern)):
@@ -182,9 +216,16 @@ class Project:
             if all(path.exists() for path in columns.values()):
                 table = pd.DataFrame({k: read_lines(p)[:SAMPLES] for k, p in columns.items()})
                 files[f"samples/{hypotheses.stem}.csv"] = table.to_csv(index=False)
-        path = self._root / paths.scores(run)
-        if path.exists():
-            files["scores.json"] = path.read_text(encoding="utf-8")
+        attached = {
+            "scores.json": paths.scores(run),
+            "decoding.json": paths.decoding_metadata(run),
+            **({"training.json": paths.training_metadata(run)} if has_metadata else {}),
+        }
+        for name, path in attached.items():
+            if (self._root / path).exists():
+                files[name] = (self._root / path).read_text(encoding="utf-8")
+        if digests := self.lock.digests(run, task):
+            files["dvc_digests.json"] = json.dumps(digests, indent=2)
         return files
 
     def _cost_metrics(self, identity: RunIdentity) -> Iterator[tuple[str, float]]:
@@ -242,45 +283,33 @@ def _agreement_tags(row: Variation) -> dict[str, str]:
 
 
 def _metadata_tags(training: TrainingMetadata | None) -> dict[str, str]:
-    """Where the run was trained and with what: host, device, commit, versions.torch."""
+    """Where the run was trained, and by which commit."""
     if training is None:
         return {}
-    texts = {
-        key: value
-        for key, value in plain(training).items()
-        if isinstance(value, str | Mapping) and key not in _NOT_TAGS
-    }
-    tags = flat(texts)
+    tags = {"host": training.host, "device": training.device}
     if training.commit != UNKNOWN_COMMIT:  # as git describe --dirty writes it
         tags["commit"] = training.commit.removesuffix("-dirty")
         tags["dirty"] = str(tags["commit"] != training.commit).lower()
     return tags
 
 
-def _signatures(splits: Mapping[str, SplitScores]) -> dict[str, str]:
-    scored = splits.get(paths.TEST) or splits.get(paths.DEV)
-    scores_by_name = scored.scores if scored else {}
-    return {f"signature.{metric}": score.signature for metric, score in scores_by_name.items()}
-
-
 def _score_metrics(splits: Mapping[str, SplitScores]) -> Iterator[tuple[str, float]]:
     for split, scored in splits.items():
         for metric, score in scored.scores.items():
-            for suffix, number in (("", score.value), ("_low", score.low), ("_high", score.high)):
-                if number is not None:
-                    yield f"{split}/{metric}{suffix}", number
-        for name, count in scored.counts.items():
-            yield f"{split}/{name}", float(count)
+            yield f"{split}/{metric}", score.value
 
 
 def _work_metrics(
     training: TrainingMetadata | None, decoding: DecodingMetadata | None
 ) -> Iterator[tuple[str, float]]:
     """Time, speed and memory. MLflow sorts groups by name, so `work` comes after the scores."""
-    for kind, metadata in (("training", training), ("decoding", decoding)):
-        for key, value in (plain(metadata) if metadata else {}).items():
-            if isinstance(value, int | float) and key != "parameters":  # a cost metric
-                yield f"work/{kind}_{key}", float(value)
+    if training:
+        yield "work/training_seconds", training.seconds
+        yield "work/training_tokens_per_second", float(training.tokens_per_second)
+        if training.peak_rss_bytes:
+            yield "work/training_peak_rss_bytes", float(training.peak_rss_bytes)
+    if decoding:
+        yield "work/decoding_sentences_per_second", decoding.sentences_per_second
 
 
 def _datasets(task: str, manifest: Manifest | None, dvc_digest: str | None) -> list[DatasetInput]:

@@ -13,6 +13,11 @@ from aiayn.config import Config
 
 FINGERPRINT = "aiayn.fingerprint"
 DIGEST = "aiayn.digest"  # of all that a mirrored run holds; a live run has none
+STATE = "state"  # one of these
+TRAINING = "training"  # live, not yet mirrored from files
+CURRENT = "current"  # the files in the project's folder
+SUPERSEDED = "superseded"  # by a later run of the same name
+EXPERIMENT = "experiment"  # of dvc exp, in a folder of its own
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from aiayn.tracking.identity import DIGEST, RunIdentity, metric_name
+from aiayn.tracking.identity import DIGEST, STATE, TRAINING, RunIdentity, metric_name
 from aiayn.tracking.store import (
     MlflowMissingError,
     connect,
@@ -111,7 +111,7 @@ class LiveRun:
             found = store.client.search_runs([store.experiment_id], self._identity.search)
             run = next((run for run in found if DIGEST not in run.data.tags), None)
             if run is None:
-                tags = {**self._identity.tags(), "stage": "train"}
+                tags = {**self._identity.tags(), "stage": "train", STATE: TRAINING}
                 run = store.client.create_run(
                     store.experiment_id, tags=tags, run_name=self._identity.run
                 )

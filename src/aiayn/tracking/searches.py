@@ -1,41 +1,100 @@
-"""Searches for MLflow's search field, and as links into its UI."""
+"""Searches for MLflow's runs table, each a view of it: a filter, an order and the columns."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 from aiayn.evaluation.metrics import METRICS
+from aiayn.tracking.identity import CURRENT, STATE, SUPERSEDED
+
+NOTE = "mlflow.note.content"  # documented: the description, for users to set
+VIEW = "mlflow.sharedViewState."  # what the button "Share" of the runs table writes
+_CURRENT = f"tags.{STATE} = '{CURRENT}'"
+_SIZE = ("metrics.`work/parameters`", "params.`seed`")
+_ROW = tuple(f"params.`{column}`" for column in ("N", "d_model", "d_ff", "h", "P_drop"))
 
 
 class Search(NamedTuple):
-    """A filter and the metric to sort by."""
+    """A filter, the metric to sort by, and further columns."""
 
     title: str
     filter: str
     metric: str
     descending: bool = True
+    columns: tuple[str, ...] = _SIZE
+
+    @property
+    def key(self) -> str:
+        """In the address of the view."""
+        return re.sub(r"\W+", "_", self.title.lower()).strip("_")
+
+    def view(self) -> str:
+        """The state of the runs table, as MLflow's UI reads it from a tag of the experiment."""
+        columns = [f"metrics.`{self.metric}`", *self.columns]
+        state = {
+            "searchFilter": self.filter,
+            "orderByKey": columns[0],
+            "orderByAsc": not self.descending,
+            "selectedColumns": columns,
+            "columnOrder": columns,
+            "columnWidths": dict.fromkeys(columns, 100),
+        }
+        return json.dumps(state)
 
 
 SEARCHES = (
-    Search("Table 2: translation", "metrics.`test/bleu` > 0", "test/bleu"),
-    Search("Table 3: all rows", "tags.row LIKE '%'", "dev/bleu"),
-    Search("Table 3: rows (C)", "tags.row LIKE 'C_%'", "dev/perplexity", descending=False),
     Search(
-        "Table 3: BLEU differs by more than the seeds' noise",
-        "tags.bleu_vs_base != 'undecided'",
-        "dev/bleu",
+        "All runs",
+        f"tags.{STATE} != '{SUPERSEDED}'",
+        "test/bleu",
+        columns=(
+            "metrics.`dev/bleu`", "metrics.`dev/perplexity`", *_SIZE, "metrics.`test/bracket_f1`",
+            "metrics.`test/accuracy`",
+        ),
     ),
-    Search("Table 4: parsing", "metrics.`test/bracket_f1` > 0", "test/bracket_f1"),
+    Search(
+        "Table 2",
+        f"metrics.`test/bleu` > 0 and {_CURRENT}",
+        "test/bleu",
+        columns=("metrics.`dev/bleu`", "metrics.`dev/perplexity`", *_SIZE, *_ROW),
+    ),
+    Search(
+        "Table 3",
+        f"tags.row LIKE '%' and {_CURRENT}",
+        "dev/bleu",
+        columns=("metrics.`dev/perplexity`", *_SIZE, *_ROW),
+    ),
+    Search(
+        "Table 3, rows (C)",
+        f"tags.row LIKE 'C_%' and {_CURRENT}",
+        "dev/perplexity",
+        descending=False,
+        columns=("metrics.`dev/bleu`", *_SIZE, *_ROW),
+    ),
+    Search(
+        "BLEU differs by more than the seeds' noise",
+        f"tags.bleu_vs_base != 'undecided' and {_CURRENT}",
+        "dev/bleu",
+        columns=("metrics.`dev/bleu_difference`", "metrics.`dev/bleu_difference_p`", *_SIZE),
+    ),
+    Search(
+        "Table 4",
+        f"metrics.`test/bracket_f1` > 0 and {_CURRENT}",
+        "test/bracket_f1",
+        columns=("metrics.`dev/perplexity`", *_SIZE, *_ROW),
+    ),
     Search("One seed", "params.seed = '1'", "dev/bleu"),
     Search("Trained from a clean commit", "tags.dirty = 'false'", "dev/bleu"),
     Search("By training data", "dataset.name = 'en-de/train'", "dev/bleu"),
     Search("The report", "attributes.run_name = 'report'", "dev/bleu"),
-)
+)  # fmt: skip
 
 
-def description(scale: str, experiment_id: str) -> str:
-    """The experiment's description in Markdown: what it has, and a link for each search."""
+def experiment_tags(scale: str, experiment_id: str) -> dict[str, str]:
+    """MLflow's tags of an experiment: its description in Markdown, with what it has and a link for
+    each search, and the searches' views."""
     links = "\n".join(
         f"- [{search.title}]({link(search, experiment_id)}): `` {search.filter} ``"
         for search in SEARCHES
@@ -44,19 +103,18 @@ def description(scale: str, experiment_id: str) -> str:
         f"- {kind}: " + ", ".join(f"`{metric.name}` ({metric.label})" for metric in metrics)
         for kind, metrics in METRICS.items()
     )
-    return (
+    description = (
         f"The runs of the scale `{scale}`, named as in params.yaml. Scores are under `dev/` and "
-        "`test/`, training curves under `train/`, size, FLOPs and time under `work/`. The run "
-        "`report` has the page, the tables and the figures.\n\n"
-        f"Scores, in percent:\n\n{metrics}\n\nSearches:\n\n{links}\n"
+        "`test/`, training curves under `train/`, size, FLOPs and time under `work/`; intervals, "
+        "signatures and versions are in the artifacts. A model with several seeds has a run over "
+        "them: means, and standard deviations (`_sd`). The run `report` has the page, the tables "
+        f"and the figures.\n\nScores, in percent:\n\n{metrics}\n\nSearches:\n\n{links}\n"
     )
+    return {NOTE: description, **{f"{VIEW}{search.key}": search.view() for search in SEARCHES}}
 
 
 def link(search: Search, experiment_id: str) -> str:
-    """The search in MLflow's UI, relative to its address."""
-    query = {
-        "searchFilter": search.filter,
-        "orderByKey": f"metrics.`{search.metric}`",
-        "orderByAsc": str(not search.descending).lower(),
-    }
-    return f"#/experiments/{experiment_id}/runs?{urlencode(query)}"
+    """The search in MLflow's UI, relative to its address: among training runs, where MLflow opens
+    an experiment at its page for language-model applications."""
+    query = f"workflowType=machine_learning&viewStateShareKey={search.key}"
+    return f"#/experiments/{experiment_id}/runs?{query}"

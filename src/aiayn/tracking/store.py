@@ -94,7 +94,14 @@ def connect(experiment: str, folder: Path = Path()) -> Store:
             _create_database(project)
             location = (project / ARTIFACTS / experiment).as_uri()
         client = MlflowClient(uri)
-        return Store(client, _experiment_id(client, experiment, location))
+        store = Store(client, _experiment_id(client, experiment, location))
+        found = client.get_experiment(store.experiment_id).artifact_location
+        if location and found != location:
+            raise StoreError(
+                f"{DATABASE} was copied from another folder and would write artifacts to {found}. "
+                f"Remove {DATABASE}; make sync writes it again"
+            )
+        return store
 
 
 def import_mlflow() -> None:

@@ -2,13 +2,17 @@
 
 Files are the truth: if a run's contents differ from what MLflow has, a new MLflow run is written
 and the old one deleted. The experiment is the scale (aiayn/demo), the run is named as in
-params.yaml (en-de.base), and the run `report` has the page, figures and tables.
+params.yaml (en-de.base), and the run `report` has the page, figures and tables. A model that was
+trained with several seeds has one more run, the parent of its seeds'. The tag `state` says which
+run of a name the files hold: `current`, or `superseded`; what dvc exp makes in a temporary folder
+is an `experiment`, and replaces nothing.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +20,11 @@ from typing import TYPE_CHECKING
 import yaml
 
 from aiayn.config import PARAMS, Config
+from aiayn.results.seeds import by_seed
 from aiayn.tracking.contents import Project, RunContents
-from aiayn.tracking.identity import DIGEST
+from aiayn.tracking.identity import CURRENT, DIGEST, EXPERIMENT, FINGERPRINT, STATE, SUPERSEDED
 from aiayn.tracking.registry import create_model, delete_models, set_alias
-from aiayn.tracking.searches import description
+from aiayn.tracking.searches import experiment_tags
 from aiayn.tracking.store import (
     Store,
     connect_in_time,
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Metric, Run
 
 _METRICS_IN_A_BATCH = 1000  # MLflow's limit
-_NOTE = "mlflow.note.content"  # documented: the description, for users to set
+_PARENT = "mlflow.parentRunId"  # documented: what MLflow nests runs by
 
 
 @dataclass
@@ -72,13 +77,16 @@ def sync(config: Config, root: Path = Path()) -> Synced:
     if not names:
         return done
     import_mlflow()
-    runs = [project.run(name) for name in names]
-    store = connect_in_time(runs[0].identity.experiment, root)
+    runs = {name: project.run(name) for name in names}
+    store = connect_in_time(runs[names[0]].identity.experiment, root)
     with one_line_store_errors():
         mirror = _Mirror(store, root)
         mirror.describe_experiment(config.scale)
-        for contents in runs:
+        for contents in runs.values():
             done.written += mirror.write(contents)
+        for seeds in by_seed({name: config.run(name) for name in names}).values():
+            if len(seeds) > 1:
+                mirror.write_parent(project.over_seeds([runs[n] for n in seeds.values()]), seeds)
         if report := project.report():
             mirror.write(report)
     done.runs = len(runs)
@@ -92,22 +100,56 @@ class _Mirror:
         self._store = store
         self._client = store.client
         self._root = root
+        # DVC deletes the temporary folder of an experiment: no model could be loaded from there
+        self._is_temporary = ".dvc" in root.resolve().parts
+        self._state = EXPERIMENT if self._is_temporary else CURRENT
+        self._ids: dict[str, str] = {}  # of the runs written, by name
 
     def write(self, contents: RunContents) -> bool:
         """Make MLflow have exactly these contents. Returns whether it had not."""
-        digest = contents.digest()
-        found = list(
-            self._client.search_runs([self._store.experiment_id], contents.identity.search)
-        )
+        digest, name = contents.digest(), contents.identity.run
+        named = self._search(name)
+        found = [run for run in named if self._is_of(contents, run)]
         current = next((run for run in found if run.data.tags.get(DIGEST) == digest), None)
         run_id = current.info.run_id if current else self._create(contents, digest, found)
+        self._ids[name] = run_id
+        if self._is_temporary:
+            return current is None
         if contents.weights:
             set_alias(self._store, run_id, contents.weights)
         for old in found:
             if old.info.run_id != run_id:
                 delete_models(self._store, old.info.run_id)
                 self._client.delete_run(old.info.run_id)
+        for run in named:
+            is_this = run.info.run_id == run_id
+            is_mirrored = DIGEST in run.data.tags  # another may train just now
+            if is_this or (is_mirrored and run not in found):
+                self._set_state(run, CURRENT if is_this else SUPERSEDED)
         return current is None
+
+    def write_parent(self, contents: RunContents, seeds: Mapping[int, str]) -> None:
+        """Write the run over `seeds`, which have been written, and make it their parent."""
+        self.write(contents)
+        parent = self._ids[contents.identity.run]
+        for name in seeds.values():
+            child = self._client.get_run(self._ids[name])
+            if child.data.tags.get(_PARENT) != parent and child.data.tags.get(STATE) == self._state:
+                self._client.set_tag(child.info.run_id, _PARENT, parent)
+
+    def _set_state(self, run: Run, state: str) -> None:
+        if run.data.tags.get(STATE) not in (state, EXPERIMENT):
+            self._client.set_tag(run.info.run_id, STATE, state)
+
+    def _search(self, name: str) -> list[Run]:
+        return list(self._client.search_runs([self._store.experiment_id], f"tags.run = '{name}'"))
+
+    def _is_of(self, contents: RunContents, run: Run) -> bool:
+        """Whether a run is of the same training; from outside an experiment, no experiment's."""
+        tags = run.data.tags
+        return tags.get(FINGERPRINT) == contents.identity.fingerprint and (
+            self._is_temporary or tags.get(STATE) != EXPERIMENT
+        )
 
     def _create(self, contents: RunContents, digest: str, replaced: list[Run]) -> str:
         """Write a new run. The digest comes last: a run without one is replaced next time."""
@@ -118,7 +160,7 @@ class _Mirror:
         run_id: str = client.create_run(
             self._store.experiment_id,
             started_ms,
-            tags=contents.identity.tags(),
+            tags={**contents.identity.tags(), STATE: self._state, **_experiment()},
             run_name=contents.identity.run,
         ).info.run_id
         client.log_batch(
@@ -127,7 +169,7 @@ class _Mirror:
             tags=[RunTag(key, text) for key, text in contents.tags.items()],
         )
         weights, model_id = contents.weights, None
-        if weights:
+        if weights and not self._is_temporary:
             model_id = create_model(self._store, run_id, self._root, weights, contents.params)
         metrics = [*_metrics(contents, ended_ms, model_id), *self._system_metrics(replaced)]
         for start in range(0, len(metrics), _METRICS_IN_A_BATCH):
@@ -148,11 +190,18 @@ class _Mirror:
                     yield from self._client.get_metric_history(run.info.run_id, name)
 
     def describe_experiment(self, scale: str) -> None:
-        """Set the experiment's description, unless it is the same."""
+        """Set the experiment's description and its views, where they are others."""
         experiment_id = self._store.experiment_id
-        text = description(scale, experiment_id)
-        if self._client.get_experiment(experiment_id).tags.get(_NOTE) != text:
-            self._client.set_experiment_tag(experiment_id, _NOTE, text)
+        tags = self._client.get_experiment(experiment_id).tags
+        for key, text in experiment_tags(scale, experiment_id).items():
+            if tags.get(key) != text:
+                self._client.set_experiment_tag(experiment_id, key, text)
+
+
+def _experiment() -> dict[str, str]:
+    """The name that DVC gave to the experiment in which this runs, if it does in one."""
+    name = os.environ.get("DVC_EXP_NAME")
+    return {"experiment": name} if name else {}
 
 
 def _metrics(contents: RunContents, time_ms: int, model_id: str | None) -> Iterator[Metric]:

@@ -26,6 +26,8 @@ from aiayn.results.checkpoints import Weights
 
 RUN = "en-de.base"
 SENTENCES = ["A dog sleeps in the sun.", "", "Two men are walking."]
+LENGTH_PENALTY = "- the paper divides a hypothesis' log-probability by ((5 + length) / 6)^0.6, "
+ORDER = "- both sum in float32 in another order"
 Capture = pytest.CaptureFixture[str]
 
 
@@ -96,8 +98,8 @@ def test_the_folder_and_its_card(project: Path, engine: str, capsys: Capture) ->
 @pytest.mark.parametrize(
     ("same", "said"),
     [
-        (3, "All 3 hypotheses are the same. Those of other sentences can differ because\n\n- "),
-        (2, "2 of 3 hypotheses are the same. The others differ because\n\n- "),
+        (3, "All 3 hypotheses are the same. Those of other sentences can differ because\n\n"),
+        (2, "2 of 3 hypotheses are the same. The others differ because\n\n"),
     ],
 )
 def test_the_card_says_how_many_hypotheses_are_the_same(
@@ -111,9 +113,27 @@ def test_the_card_says_how_many_hypotheses_are_the_same(
     engine = types.SimpleNamespace(write=lambda *_: None, translate=lambda *_: theirs)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "1.0")
-    monkeypatch.setitem(sys.modules, "aiayn.commands.export.to_transformers", engine)
-    main(["export", RUN, "--to", "transformers"])
-    assert said in (project / f"exports/{RUN}.transformers/README.md").read_text()
+    for name, difference in (("transformers", LENGTH_PENALTY), ("onnx", ORDER)):
+        monkeypatch.setitem(sys.modules, f"aiayn.commands.export.to_{name}", engine)
+        main(["export", RUN, "--to", name])
+        card = (project / f"exports/{RUN}.{name}/README.md").read_text()
+        assert said + difference in card
+
+
+def test_the_model_in_the_package_needs_no_text(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its card has the words of the package about it; and only one engine can search as ours."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "1.0")
+    engine = types.SimpleNamespace(write=lambda *_: None)
+    monkeypatch.setitem(sys.modules, "aiayn.commands.export.to_onnx", engine)
+    main(["export", "shipped", "--to", "onnx"])
+    card = (tmp_path / "exports/shipped.onnx/README.md").read_text()
+    assert "sentences of tatoeba.org" in card
+    assert "hypotheses are the same" not in card
+    assert "export it --to onnx" in fails(capsys, "shipped", "--to", "ctranslate2")
 
 
 def fails(capsys: Capture, *arguments: str) -> str:
@@ -133,7 +153,7 @@ def test_what_cannot_be_exported_is_one_line(
     assert "has learned positions" in fails(capsys, "en-de.E_learned", *to)
     for engine in ("ctranslate2", "transformers"):
         message = fails(capsys, "en-de.R_r4", "--to", engine)
-        assert "en-de.R_r4 attends within a neighbourhood of 4 positions" in message
+        assert "en-de.R_r4 has neighbourhood 4: only models of the paper can be exported" in message
         message = fails(capsys, "en-de.B_dk16", "--to", engine)
         assert "en-de.B_dk16 has heads of d_k 4 and d_v 8" in message
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from aiayn.commands.publication.publish import publish
 from aiayn.errors import ConfigError, GraphError
+
+ROOT = Path(__file__).parents[3]
 
 
 def files(folder: Path) -> set[str]:
@@ -18,7 +22,12 @@ def test_all_but_weights_and_text_is_copied(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(reproduction)
+    committed(reproduction)
     results = files(Path())
+    shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
+    stages = yaml.safe_load(Path("dvc.lock").read_text())["stages"]
+    stages["train@en-de.removed"] = {"cmd": "python"}
+    Path("dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
     manifest = "data/text/en-de/manifest.json"
     for name in ("models/en-de.base/a.safetensors", "data/text/en-de/test.source", manifest):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
@@ -27,11 +36,27 @@ def test_all_but_weights_and_text_is_copied(
     assert folder == Path("reproductions/toy-2")
     assert files(folder) == results | {"README.md", manifest}
     assert (folder / "README.md").read_text().startswith("# toy-2: ")
+    published = yaml.safe_load((folder / "dvc.lock").read_text())["stages"]
+    assert published.keys() == stages.keys() - {"train@en-de.removed"}
     assert "\n| toy-2 | toy |" in Path("reproductions/README.md").read_text()
     Path("history/en-de.base.csv").rename("history/en-de.big.csv")
     publish("toy-2", force=True)
     assert [path.name for path in (folder / "history").iterdir()] == ["en-de.big.csv"]
     assert {path.name for path in folder.parent.iterdir()} == {"README.md", "toy-2"}
+
+
+def committed(reproduction: Path) -> None:
+    for path in reproduction.glob("run_metadata/*.train.json"):
+        path.write_text(path.read_text().replace("-dirty", ""))
+
+
+def test_no_training_of_uncommitted_code(
+    reproduction: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(reproduction)
+    with pytest.raises(GraphError, match=r"4f2a-dirty: its code is in no commit"):
+        publish("toy", force=True)
+    assert not Path("reproductions").exists()
 
 
 def test_what_may_not_be_published(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from aiayn.commands.publication.reproduction import Reproduction
 from aiayn.commands.publication.reproduction_page import render
+
+ROOT = Path(__file__).parents[3]
+PUBLISHED = sorted((ROOT / "reproductions").glob("*/params.yaml"))
 
 
 def readme(folder: Path, name: str) -> str:
@@ -31,21 +37,47 @@ def test_what_was_run_on_which_data_with_which_result(reproduction: Path) -> Non
 def test_how_to_reproduce_it(reproduction: Path) -> None:
     commit = "4f2a" * 10
     page = readme(reproduction, "toy")
-    lines = page.partition("```\n")[2].partition("```")[0].splitlines()
-    assert lines[:3] == [
-        f"git checkout {commit}",
-        "cp FOLDER/params.yaml FOLDER/dvc.lock .",
+    _, here, _, beside, _ = page.split("```\n")
+    assert here.startswith("make repro FROM=reproductions/toy\ncd scales/toy\n")
+    assert beside.splitlines() == [
+        f"git worktree add ../toy {commit}",
+        "cp reproductions/toy/params.yaml reproductions/toy/dvc.lock ../toy",
+        "cd ../toy",
         "make repro",
+        '.venv/bin/aiayn verify "$OLDPWD/reproductions/toy"',
     ]
-    assert lines[3].startswith(".venv/bin/aiayn verify FOLDER")
     assert "`-dirty`: files differed from the commit." in page
     path = reproduction / "run_metadata/en-de.base.train.json"
     record = json.loads(path.read_text())
     later = record | {"commit": "5e5e" * 10, "ended": "2026-01-03T03:04:05+00:00"}
     path.with_name("en-de.big.train.json").write_text(json.dumps(later))
     several = readme(reproduction, "toy")
-    assert f"git checkout {'5e5e' * 10}\n" in several  # that of the last training
+    assert f"git worktree add ../toy {'5e5e' * 10}\n" in several  # that of the last training
     assert several.index(f"`{'5e5e' * 10}` (1),") < several.index(f"`{commit}-dirty` (1).")
+
+
+@pytest.mark.parametrize("name", [path.parent.name for path in PUBLISHED])
+def test_a_published_one_can_be_started_again_in_this_clone(name: str, tmp_path: Path) -> None:
+    """Its commands, up to what trains for hours."""
+    done = subprocess.run(
+        ["git", "clone", "-q", "--no-checkout", str(ROOT), str(tmp_path / "clone")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    history = subprocess.run(
+        ["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, check=False
+    )
+    if done.returncode or history.stdout != b"false\n":
+        pytest.skip("no git, or no history here")
+    clone = tmp_path / "clone"
+    shutil.copytree(ROOT / "reproductions" / name, clone / "reproductions" / name)
+    page = (clone / "reproductions" / name / "README.md").read_text(encoding="utf-8")
+    _, here, _, beside, *_ = page.split("```\n")
+    assert here.splitlines()[0] == f"make repro FROM=reproductions/{name}"
+    commands = beside.replace("make repro", "make -o .venv/.ready --dry-run repro").splitlines()
+    assert commands.pop().startswith(".venv/bin/aiayn verify ")
+    script = "set -e\n" + "\n".join(commands)
+    tried = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, check=False)
+    assert tried.returncode == 0, tried.stderr
 
 
 def test_a_single_clean_commit_needs_no_remark(reproduction: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -14,8 +14,9 @@ import sentencepiece
 import torch
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from aiayn import SHIPPED, config, place
 from aiayn.commands.export.engine import EngineSearch, engine_alpha
-from aiayn.config import Config
+from aiayn.config import Config, Decoding
 from aiayn.decoding.weights import load_model, weights_in
 from aiayn.errors import CheckpointError, ConfigError
 from aiayn.evaluation.metric import score_by_name
@@ -27,13 +28,18 @@ from aiayn.results import metadata, paths, text
 from aiayn.results.json_files import if_there
 from aiayn.results.scores import Score
 
+ENGINES = {
+    "ctranslate2": "ctranslate2",
+    "transformers": "transformers",
+    "onnx": "onnxruntime",
+}
+"""The package that runs what is exported, by the name of the engine and of its extra."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class Exported:
-    """The folder, and the engine's hypotheses for a split compared with ours: `same` of
-    `sentences` are equal."""
+class Compared:
+    """The engine's hypotheses for a split beside ours: `same` of `sentences` are equal."""
 
-    folder: Path
     split: str
     sentences: int
     same: int
@@ -41,73 +47,106 @@ class Exported:
     theirs: Mapping[str, Score]
 
 
-def export(params: Config, run: str, engine: str) -> Exported:
+def export(run: str, engine: str) -> Compared | None:
     """Write exports/RUN.ENGINE with its model card: all of it or nothing.
 
     The engine gets the weights that decode the run's test set, or dev if it has none, and
-    translates this set once, because its search differs from ours.
+    translates this set once, because its search or its arithmetic differs from ours. The model
+    that comes with the package has no text to compare by.
 
+    Args:
+        run: of params.yaml, or SHIPPED.
     Raises:
         ConfigError: there is no such run, it does not translate, the engine has no such model, or
             its package is not installed.
         CheckpointError: the run has no weights, or those of another model.
         DataError, ScoreError: its text or translations are missing, damaged, or do not match.
     """
-    _check(params, run, engine)
+    is_shipped = run == SHIPPED
+    name, root = place(run)
+    params = config.load(root / config.PARAMS)
+    _check(params, name, engine)
+    if is_shipped and engine != "onnx":
+        raise ConfigError(
+            f"{engine} needs an exponent for its length penalty, found by a run's translations of "
+            "dev, and the package has none: export it --to onnx."
+        )
     writer = importlib.import_module(f"aiayn.commands.export.to_{engine}")
-    task, row, task_name = params.task_of(run), params.model_of(run), params.run(run).task
-    tested = run in params.tested
-    split = next(iter(task.text.tests)) if tested else paths.DEV
-    weights = weights_in(paths.model(run), averaged=tested)
+    row, task = params.model_of(name), params.run(name).task
+    weights = weights_in(root / paths.model(name), averaged=name in params.tested)
     if not weights.exists():
         raise CheckpointError(
-            f"{weights}: there are no weights. Make them: dvc repro average@{run}"
+            f"{weights}: there are no weights. Make them: dvc repro average@{name}"
         )
-    text_folder, outputs = paths.text(task_name), paths.outputs(run)
-    manifest = text.read_manifest(paths.manifest(text_folder))
-    references = read_references(text_folder, split)
-    sources = read_references(text_folder, split, "source").sentences
-    ours = read_hypotheses(paths.hypotheses(outputs, split), references)
-    dev = text.read_lines(paths.hypotheses(outputs, paths.DEV))
-    bpe = paths.bpe_model(paths.vocabulary(task_name))
+    bpe = root / paths.bpe_model(paths.vocabulary(task))
     vocabulary = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
-    search = EngineSearch(
-        beam=task.search.beam,
-        alpha=round(engine_alpha(task.search.alpha, _mean_length(vocabulary, dev)), 3),
-        longest=params.training.max_length + task.search.extra_length,
-    )
+    test_set = None if is_shipped else _TestSet(params, name)
+    search: Decoding | EngineSearch = params.task_of(name).search
+    if test_set and engine != "onnx":
+        search = test_set.search_of_engines(vocabulary)
     device = Device(torch.device("cpu"), "float32")
     model = load_model(weights, row, vocabulary.get_piece_size(), device)
-    folder = paths.export(run, engine)
-    with replaced_folder(folder) as new:
+    with replaced_folder(paths.export(run, engine)) as new:
         writer.write(model, row, bpe, search, new)
-        numbers = [n for n, source in enumerate(sources) if source.strip()]
-        found = writer.translate(new, [sources[n] for n in numbers], search)
-        theirs = [""] * len(sources)  # an empty line for an empty sentence, as in ours
-        for n, hypothesis in zip(numbers, found, strict=True):
-            theirs[n] = " ".join(hypothesis.split("\n"))
-        exported = Exported(
-            folder=folder,
-            split=split,
-            sentences=len(sources),
-            same=sum(a == b for a, b in zip(ours, theirs, strict=True)),
-            ours=_scores(ours, references, task.text.target),
-            theirs=_scores(theirs, references, task.text.target),
-        )
+        compared = None
+        if test_set:
+            compared = test_set.compared(lambda lines: writer.translate(new, lines, search))
         card = _card_template().render(
             run=run,
             engine=engine,
-            version=importlib.metadata.version(engine),
-            weights=weights,
-            manifest=manifest,
-            licences=dict.fromkeys(str(d["licence"]) for d in manifest.downloads.values()),
-            trained=if_there(metadata.read_train, paths.training_metadata(run)),
-            decoding=task.search,
+            version=importlib.metadata.version(ENGINES[engine]),
+            weights=weights.relative_to(root),
+            row=row,
+            task=params.task_of(name).text,
+            decoding=params.task_of(name).search,
             search=search,
-            result=exported,
+            manifest=test_set and test_set.manifest,
+            trained=test_set and if_there(metadata.read_train, paths.training_metadata(name)),
+            result=compared,
+            shipped=paths.card(root).read_text(encoding="utf-8") if is_shipped else None,
         )
         paths.card(new).write_text(card, encoding="utf-8")
-    return exported
+    return compared
+
+
+class _TestSet:
+    """The text by which a run's engine is compared with ours, and what the run made of it."""
+
+    def __init__(self, params: Config, run: str) -> None:
+        self.params, self.run = params, run
+        task = params.task_of(run)
+        self.split = next(iter(task.text.tests)) if run in params.tested else paths.DEV
+        folder, outputs = paths.text(params.run(run).task), paths.outputs(run)
+        self.manifest = text.read_manifest(paths.manifest(folder))
+        self.references = read_references(folder, self.split)
+        self.sources = read_references(folder, self.split, "source").sentences
+        self.ours = read_hypotheses(paths.hypotheses(outputs, self.split), self.references)
+        self.dev = text.read_lines(paths.hypotheses(outputs, paths.DEV))
+
+    def search_of_engines(self, vocabulary: sentencepiece.SentencePieceProcessor) -> EngineSearch:
+        """Beam search with the other engines' length penalty."""
+        search = self.params.task_of(self.run).search
+        return EngineSearch(
+            beam=search.beam,
+            alpha=round(engine_alpha(search.alpha, _mean_length(vocabulary, self.dev)), 3),
+            longest=self.params.training.max_length + search.extra_length,
+        )
+
+    def compared(self, translate: Callable[[Sequence[str]], Sequence[str]]) -> Compared:
+        """The hypotheses of an engine, given its translation of sentences, none of them empty."""
+        numbers = [n for n, source in enumerate(self.sources) if source.strip()]
+        found = translate([self.sources[n] for n in numbers])
+        theirs = [""] * len(self.sources)  # an empty line for an empty sentence, as in ours
+        for n, hypothesis in zip(numbers, found, strict=True):
+            theirs[n] = " ".join(hypothesis.split("\n"))
+        language = self.params.task_of(self.run).text.target
+        return Compared(
+            split=self.split,
+            sentences=len(self.sources),
+            same=sum(a == b for a, b in zip(self.ours, theirs, strict=True)),
+            ours=_scores(self.ours, self.references, language),
+            theirs=_scores(theirs, self.references, language),
+        )
 
 
 def _check(params: Config, run: str, engine: str) -> None:
@@ -119,18 +158,17 @@ def _check(params: Config, run: str, engine: str) -> None:
         raise ConfigError(
             f"{run} has learned positions, MarianMT has sinusoids only. Export it --to ctranslate2."
         )
-    if row.neighbourhood is not None:
+    if row.extensions:
+        named = ", ".join(f"{name} {value}" for name, value in row.extensions.items())
+        raise ConfigError(f"{run} has {named}: only models of the paper can be exported.")
+    is_narrow = not row.d_k * row.h == row.d_v * row.h == row.d_model
+    if is_narrow and engine != "onnx":
         raise ConfigError(
-            f"{run} attends within a neighbourhood of {row.neighbourhood} positions: no other "
-            "engine does, so it cannot be exported."
+            f"{run} has heads of d_k {row.d_k} and d_v {row.d_v}, which {engine} cannot run: its "
+            f"heads have d_model / h, here {row.d_model} / {row.h}. Export it --to onnx."
         )
-    if not row.d_k * row.h == row.d_v * row.h == row.d_model:
-        raise ConfigError(
-            f"{run} has heads of d_k {row.d_k} and d_v {row.d_v}, which other engines cannot run: "
-            f"theirs have d_model / h, here {row.d_model} / {row.h}."
-        )
-    if importlib.util.find_spec(engine) is None:
-        raise ConfigError(f"{engine} is not installed: pip install -e '.[{engine}]'")
+    if importlib.util.find_spec(ENGINES[engine]) is None:
+        raise ConfigError(f"{ENGINES[engine]} is not installed: pip install -e '.[{engine}]'")
 
 
 def _mean_length(

@@ -5,18 +5,22 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import yaml
+
+from aiayn.commands.publication.reproduction import Reproduction
 from aiayn.commands.publication.reproduction_page import write_page
 from aiayn.commands.publication.reproductions_table import write_table
 from aiayn.commands.repro import publishable
-from aiayn.config import PARAMS
+from aiayn.config import PARAMS, dvc_yaml
 from aiayn.config.names import NAME
-from aiayn.errors import ConfigError
+from aiayn.errors import ConfigError, GraphError
 from aiayn.files import replaced_folder
 from aiayn.results import paths
+from aiayn.results.machine_metadata import UNKNOWN_COMMIT
 
 # enough to continue elsewhere and to render the report again; no weights, data or downloads
 PUBLISHED = (
-    PARAMS, paths.LOCK, paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS,
+    PARAMS, paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS,
     paths.METADATA, paths.COMPARISONS, paths.PROFILES, paths.ILLUSTRATIONS, paths.REPORTS,
     paths.manifest(paths.text("*")),
 )  # fmt: skip
@@ -33,7 +37,8 @@ def publish(name: str, *, force: bool = False) -> Path:
         The reproduction's folder.
     Raises:
         ConfigError: that is no name.
-        GraphError: code differs from the commit, or a stage is not up to date.
+        GraphError: code differs from the commit, or a stage is not up to date; whether forced or
+            not, a training's code was not committed.
         DataError, ScoreError: a result is damaged.
     """
     if not NAME.fullmatch(name):
@@ -44,6 +49,12 @@ def publish(name: str, *, force: bool = False) -> Path:
     if not force:
         publishable.check_committed(paths.project())
         publishable.check_up_to_date()
+    for training in Reproduction(Path(), name).trainings:
+        if training.commit == UNKNOWN_COMMIT or training.commit.endswith("-dirty"):
+            raise GraphError(
+                f"A training ran at {training.commit}: its code is in no commit, so nobody can run "
+                "it again. Commit the code and train again."
+            )
     reproductions = paths.project() / paths.REPRODUCTIONS
     folder = reproductions / name
     with replaced_folder(folder) as new:
@@ -54,6 +65,17 @@ def publish(name: str, *, force: bool = False) -> Path:
                 else:
                     (new / path).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy(path, new / path)
+        (new / paths.LOCK).write_text(_lock_of_graph(), encoding="utf-8")
         write_page(new, name)
     write_table(reproductions)
     return folder
+
+
+def _lock_of_graph() -> str:
+    """dvc.lock without the stages that dvc.yaml and params.yaml no longer have: DVC keeps them."""
+    params = yaml.load(PARAMS.read_bytes(), yaml.CSafeLoader)
+    stages = dvc_yaml.stages(dvc_yaml.read(), params)
+    names = {f"{stage}@{item}" if item else stage for stage, item in stages}
+    lock = yaml.load(paths.LOCK.read_bytes(), yaml.CSafeLoader)
+    lock["stages"] = {name: entry for name, entry in lock["stages"].items() if name in names}
+    return yaml.dump(lock, sort_keys=False, Dumper=yaml.CSafeDumper)

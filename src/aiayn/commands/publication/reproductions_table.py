@@ -43,7 +43,8 @@ def write_table(folder: Path) -> None:
 
 def render(reproductions: Sequence[Reproduction]) -> str:
     """Both tables as Markdown."""
-    return markdown((overview(reproductions), statements(reproductions)))
+    tables = markdown((overview(reproductions), statements(reproductions)))
+    return f"# Published reproductions\n\n{tables}"
 
 
 def overview(reproductions: Sequence[Reproduction]) -> Table:

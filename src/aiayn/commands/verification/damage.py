@@ -21,12 +21,11 @@ from aiayn.results.lock import Lock, is_code
 
 # of a published folder: what dvc.lock vouches for, and the rest of it
 RECORDED = (
-    paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS, paths.METADATA,
-    paths.COMPARISONS, paths.PROFILES, paths.ILLUSTRATIONS,
+    paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS, paths.COMPARISONS, paths.PROFILES,
+    paths.ILLUSTRATIONS,
 )  # fmt: skip
 RENDERED = paths.REPORTS  # from the records, and again whenever the report's code changes
 _DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
-_VARIABLE = re.compile(r"\$\{([\w.]+)\}")
 Entry = Mapping[str, Any]
 
 
@@ -52,7 +51,9 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
         for out in entry.get("outs") or ()
     }
     found: list[str] = []
-    for stage, item in _stages(graph, params, names):
+    for stage, item in dvc_yaml.stages(graph, params):
+        if (item or stage) not in names:
+            continue
         name = f"{stage}@{item}" if item else stage
         body = dvc_yaml.body(graph, stage)
         values = _values(graph, params, stage, item)
@@ -83,8 +84,8 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
 def damage_published(folder: Path) -> tuple[str, ...]:
     """A sentence for each file of a published reproduction that is not as its dvc.lock has it.
 
-    Not checked: the report, which is rendered from the records, and manifests of text, of which the
-    lock has no digest but that of the whole text.
+    Not checked: what dvc.lock does not record (run metadata), the report, which is rendered from
+    the records, and manifests of text, of which the lock has no digest but that of the whole text.
 
     Raises:
         DataError: dvc.lock cannot be read.
@@ -134,25 +135,13 @@ def _changed_inputs(
             yield str(Path(path))
 
 
-def _stages(
-    graph: Mapping[str, Any], params: Mapping[str, Any], names: Collection[str]
-) -> Iterator[tuple[str, str]]:
-    """The stages of dvc.yaml that belong to some runs and tasks, or have one of the names."""
-    for stage, definition in graph["stages"].items():
-        if "foreach" in definition:
-            items = params[_VARIABLE.sub(r"\1", definition["foreach"])]
-            yield from ((stage, item) for item in items if item in names)
-        elif stage in names:
-            yield stage, ""
-
-
 def _values(
     graph: Mapping[str, Any], params: Mapping[str, Any], stage: str, item: str
 ) -> dict[str, Any]:
     """The variables of dvc.yaml in the definition of a stage."""
     values = {name: value for entry in graph["vars"] for name, value in entry.items()}
     source = graph["stages"][stage].get("foreach")
-    items = params[_VARIABLE.sub(r"\1", source)] if source else ()
+    items = params[dvc_yaml.VARIABLE.sub(r"\1", source)] if source else ()
     if isinstance(items, Mapping):
         fields = {f"item.{key}": value for key, value in (items[item] or {}).items()}
         return {**values, "key": item, **fields}
@@ -160,7 +149,7 @@ def _values(
 
 
 def _resolved(template: str, values: Mapping[str, Any]) -> str:
-    return _VARIABLE.sub(lambda found: str(values[found[1]]), template)
+    return dvc_yaml.VARIABLE.sub(lambda found: str(values[found[1]]), template)
 
 
 def _outputs(body: Mapping[str, Any]) -> Iterator[str]:

@@ -1,0 +1,183 @@
+"""The pages that say what was found, rendered from the published reproductions: the results in
+README.md, docs/results.md, and the claims' figure. No number of theirs is typed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from aiayn.commands.publication.claims_figure import THEMES, Claim, claims, draw
+from aiayn.commands.publication.reproduction import Reproduction, interval
+from aiayn.commands.publication.reproduction_page import environment, write_page
+from aiayn.config import PARAMS, Model
+from aiayn.errors import DataError
+from aiayn.files import write_atomically
+from aiayn.paper.others import PUBLISHED
+from aiayn.report import findings, table_1, table_2, table_3, table_4
+from aiayn.report.evidence import gather
+from aiayn.report.section import Section
+from aiayn.report.tables import RowValues, Table, markdown, row, table, text
+from aiayn.report.verdict import Verdict
+from aiayn.results import paths
+from aiayn.results.frames import over_seeds
+
+README, RESULTS = Path("README.md"), Path("docs/results.md")
+BEGIN, END = "<!-- rendered by make reproductions -->\n", "<!-- end -->\n"
+CLAIMS = "multi30k_table3"  # the reproduction that tests the paper's claims
+COMPARED = ("multi30k_tiny", "multi30k_long", "genia")  # those with published figures beside theirs
+
+
+class Records:
+    """What the templates take their numbers from.
+
+    Args:
+        folder: of all reproductions.
+    Raises:
+        ConfigError, DataError, ScoreError: as they are read, if a reproduction is damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._found: dict[str, Reproduction] = {}
+
+    def __getitem__(self, name: str) -> Reproduction:
+        """A reproduction."""
+        return self._found.setdefault(name, Reproduction(self.folder / name))
+
+    @cached_property
+    def sections(self) -> Mapping[str, Section]:
+        """Of the claims' report, those with tables of the paper, and its findings."""
+        evidence = gather(self.folder / CLAIMS)
+        modules = {"table_1": table_1, "table_2": table_2, "table_3": table_3, "table_4": table_4}
+        return {key: module.section(evidence) for key, module in modules.items()} | {
+            "findings": findings.section(evidence)
+        }
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """Those that were tested."""
+        return claims(self[CLAIMS].results.findings)
+
+    @property
+    def names(self) -> list[str]:
+        """Of all reproductions."""
+        return sorted(path.parent.name for path in self.folder.glob(f"*/{PARAMS}"))
+
+    @property
+    def base(self) -> Model:
+        """The model whose variations test the claims."""
+        config = self[CLAIMS].config
+        return config.models[config.variations.base]
+
+    @property
+    def papers_way(self) -> int:
+        """How many of them point it."""
+        return sum(claim.is_the_papers_way for claim in self.claims)
+
+    def count(self, verdict: str) -> int:
+        """How many claims have a verdict, in its first words: holds, does not hold, undecided."""
+        return sum(claim.verdict.startswith(verdict) for claim in self.claims)
+
+    def figures(self, key: str, verdict: str) -> int:
+        """How many printed figures of a section have a verdict."""
+        return Counter(entry.verdict for entry in self.sections[key].entries)[Verdict(verdict)]
+
+    def score(self, name: str, run: str, metric: str, split: str = paths.TEST) -> str:
+        """With its 95 % interval over sentences, if it has one."""
+        found = self[name].results.scores
+        chosen = found[
+            (found["run"] == run) & (found["metric"] == metric) & (found["split"] == split)
+        ]
+        if len(chosen) != 1:
+            raise DataError(f"{self.folder / name}: no {metric} of {run} on {split}.")
+        (_, score), *_ = chosen.iterrows()
+        bounds = interval(score)
+        return f"{score['value']:.2f}" + (f" ({bounds})" if bounds else "")
+
+    def mean(self, name: str, task: str, model: str, metric: str, split: str = paths.TEST) -> str:
+        """Over a model's seeds, with their standard deviation and number."""
+        means = over_seeds(self[name].results.scores)
+        chosen = (means["metric"] == metric) & (means["split"] == split)
+        (found,) = means[chosen & (means["task"] == task) & (means["model"] == model)].to_dict(
+            "records"
+        )
+        return f"{found['mean']:.2f} ± {found['sd']:.2f} ({found['n']} seeds)"
+
+    def compared(self, measure: str, model: str) -> str:
+        """Of a row of table 3: the mean over its seeds and their standard deviation."""
+        rows = self[CLAIMS].results.comparisons
+        chosen = (rows["model"] == model) & (rows["measure"] == measure)
+        (found,) = rows[chosen].to_dict("records")
+        return f"{found['mean']:.2f} ± {found['sd']:.2f}"
+
+    def hours(self, name: str) -> str:
+        """Of all trainings together."""
+        return f"{self[name].results.runs['seconds'].sum() / 3600:.1f}"
+
+    @staticmethod
+    def published(target: str, metric: str) -> str:
+        """What others printed first for a target language, or for trees."""
+        return next(
+            figure.value.text
+            for figure in PUBLISHED
+            if (figure.target, figure.score) == (target, metric)
+        )
+
+    def table(self, key: str) -> str:
+        """The first table of a section, with its notes."""
+        return _without_heading(self.sections[key].tables[0])
+
+    def beside_others(self) -> str:
+        """Ours beside the figures that others published on the same sentences; of a model with
+        several seeds, the mean alone."""
+        columns = text("System", "Published", "Ours", "Difference", "Run", "Reproduction")
+        return _without_heading(table("", columns, self._beside_others()))
+
+    def _beside_others(self) -> Iterator[RowValues]:
+        for name in COMPARED:
+            for found in findings.published(gather(self.folder / name)):
+                run = found.headings.index("Run")
+                runs = [line.cells[run].text for line in found.rows]
+                means = {of.partition(", ")[0] for of in runs if ", " in of}
+                for line, of in zip(found.rows, runs, strict=True):
+                    if of and of.partition("-s")[0] not in means:
+                        yield row(*line.cells, name, tone="ours")
+
+
+def _without_heading(shown: Table) -> str:
+    return markdown((shown,)).partition("\n\n")[2].rstrip("\n")
+
+
+def render(reproductions: Path) -> dict[Path, str]:
+    """Every file, by its path below the project; of README.md what is between BEGIN and END."""
+    records = Records(reproductions)
+    templates = environment()
+    pages = {
+        README: templates.get_template("readme_results.md").render(records=records),
+        RESULTS: templates.get_template("results.md").render(records=records),
+    }
+    return pages | {
+        Path(f"docs/figures/claims-{theme}.svg"): draw(records.claims, theme) for theme in THEMES
+    }
+
+
+def write(project: Path) -> None:
+    """Write them all, and README.md of each reproduction.
+
+    Raises:
+        ConfigError, DataError, ScoreError: a reproduction is damaged.
+        DataError: README.md lacks the comments between which its results belong.
+    """
+    before, begin, rest = (project / README).read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        where = f"{BEGIN.strip()} and {END.strip()}"
+        raise DataError(f"{project / README}: the lines {where} are missing.")
+    for params in (project / paths.REPRODUCTIONS).glob(f"*/{PARAMS}"):
+        write_page(params.parent)
+    files = render(project / paths.REPRODUCTIONS)
+    files[README] = f"{before}{begin}{files[README]}{end}{after}"
+    for path, content in files.items():
+        write_atomically(project / path, content)

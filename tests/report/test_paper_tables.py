@@ -1,0 +1,32 @@
+"""One page of tables from several scales: each table has figures where one scale has them, and every
+link leads to a place on that scale's own report."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from aiayn.errors import ConfigError
+from aiayn.report.paper_tables import PARTS, tables_html
+
+REPRODUCTIONS = Path(__file__).parents[2] / "reproductions"
+
+
+def test_each_table_comes_from_a_scale_that_has_figures_for_it(tmp_path: Path) -> None:
+    folders = [REPRODUCTIONS / "multi30k_tiny", REPRODUCTIONS / "genia"]
+    page = tables_html(folders, tmp_path / "tables.html")
+    scales = dict(re.findall(r'#(\w+)"><strong>(\w+)</strong>', page))
+    assert scales == dict.fromkeys(PARTS, "multi30k_tiny") | {"table_4": "genia"}
+    links = re.findall(r'href="([^"#]+)#([^"]+)"', page)
+    reports = {path: (tmp_path / unquote(path)).read_text() for path, _ in links}
+    assert len(reports) == 2
+    assert len(links) > len(PARTS)
+    assert all(f'id="{unquote(name)}"' in reports[path] for path, name in links)
+
+
+def test_a_scale_that_has_not_run(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Name scales that have run here"):
+        tables_html([REPRODUCTIONS / "genia", tmp_path], tmp_path / "tables.html")
