@@ -51,7 +51,8 @@ NAVIGATION = {
         "docs/explorer", "docs/paper_map", "docs/tour/README", "docs/tour/en/*", "docs/tour/zh/*",
     ],
     "Change and use": [
-        "docs/change", "docs/howto/run", "docs/howto/use", "docs/howto/publish", "docs/export",
+        "docs/change", "docs/howto/run", "docs/howto/use", "docs/howto/share", "docs/howto/publish",
+        "docs/export",
         "src/aiayn/shipped/README",
     ],
     "WMT14": ["docs/wmt14", "docs/scale_out"],

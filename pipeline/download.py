@@ -26,6 +26,7 @@ def main() -> None:
         folder=paths.text(name),
         raw=paths.project() / paths.DOWNLOADS,
         mirror=os.environ.get("AIAYN_MIRROR"),
+        top=paths.project(),
     )
 
 

@@ -3,10 +3,12 @@ written."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.errors import MissingConfigException
 from omegaconf import OmegaConf
@@ -58,11 +60,29 @@ def write_params(
         raise ConfigError(f"{ROOT}: there is no such file. Run from the project's folder.")
     content = _composed(root, files, [f"{key}={name}" for key, name in overrides.items()])
     try:
-        config.parse(content)
+        content = _with_digests(root, content)
     except ConfigError as error:
         key, composed = str(error).split(" ")[0], config.read_yaml(content)
         raise ConfigError(f"{_origin(key, files, composed.get('scale'))}: {error}") from error
     write_atomically((folder or root) / config.PARAMS, content)
+
+
+def _with_digests(root: Path, content: bytes) -> bytes:
+    """Valid parameters, with the digest of every file of the user's own that is there.
+
+    Raises:
+        ConfigError: they are not valid.
+    """
+    corpora = config.parse(content).catalogue.corpora
+    if not any(corpus.own_files for corpus in corpora.values()):
+        return content
+    params = config.read_yaml(content)
+    for corpus in params["catalogue"]["corpora"].values():
+        for side in (corpus.get("sides") or corpus.get("labelled", {}).get("texts") or {}).values():
+            path = root / (side.get("file") or "")
+            if path.is_file():
+                side["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return yaml.safe_dump(params, sort_keys=False, allow_unicode=True).encode()
 
 
 def _read(path: Path, name: Path) -> Any:

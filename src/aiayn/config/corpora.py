@@ -68,12 +68,30 @@ class Download(StrictModel):
 
 
 class Side(StrictModel):
-    """One language of a corpus: a download, or a `member` of the archive that was downloaded; or
-    one `column` of it, from 1, where a line has several, separated by tabs."""
+    """One language of a corpus: a `download`, or a `file` of one's own, by its path from the
+    project's folder; or a `member` of either, where that is an archive; or one `column` of it, from
+    1, where a line has several, separated by tabs.
 
-    download: str
+    `sha256` is that of a `file`: what composes the parameters writes it, so that another file is
+    another parameter.
+    """
+
+    download: str | None = None
+    file: str | None = None
+    sha256: str | None = None
     member: str | None = None
     column: PositiveInt | None = None
+
+    @property
+    def source(self) -> str:
+        """The name of the download, or the path of the file."""
+        return self.download or self.file or ""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.source or (self.download and self.file):
+            raise invalid("", "needs download or file.")
+        return self
 
 
 class Grammar(StrictModel):
@@ -187,7 +205,8 @@ class Corpus(StrictModel):
     def references(self) -> Iterator[tuple[str, str]]:
         """The key and the name of each download that the corpus uses."""
         for language, side in (self.sides or {}).items():
-            yield f"sides.{language}", side.download
+            if side.download is not None:
+                yield f"sides.{language}", side.download
         if self.treebank is not None:
             if self.treebank.download is not None:
                 yield "treebank", self.treebank.download
@@ -195,7 +214,14 @@ class Corpus(StrictModel):
                 yield "treebank.division", self.treebank.division
         if self.labelled is not None:
             for label, side in self.labelled.texts.items():
-                yield f"labelled.texts.{label}", side.download
+                if side.download is not None:
+                    yield f"labelled.texts.{label}", side.download
+
+    @property
+    def own_files(self) -> list[Side]:
+        """Its sides that are files of one's own."""
+        sides = (self.sides or (self.labelled.texts if self.labelled else {})).values()
+        return [side for side in sides if side.file is not None]
 
     @model_validator(mode="after")
     def _check(self) -> Self:

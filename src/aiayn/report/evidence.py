@@ -141,4 +141,4 @@ def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | Non
     labelled = config.catalogue.corpora[config.task(task).text.tests[paths.TEST]].labelled
     if labelled is None or labelled.folds is None:
         return None
-    return frozenset(side.download for side in labelled.texts.values()), labelled.folds
+    return frozenset(side.source for side in labelled.texts.values()), labelled.folds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import socket
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -94,6 +95,24 @@ def test_a_host_that_is_down(host: Any, file: Path) -> None:
         f"{host.url}/a.gz: no connection, 3 times. "
         "Try again later, or set AIAYN_MIRROR to a mirror that has the file."
     )
+
+
+def test_a_host_that_does_not_exist_is_said_within_seconds(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def unknown(host: str, *_: object, **__: object) -> None:
+        asked.append(host)
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with file.open("ab", buffering=0) as opened, pytest.raises(DataError) as caught:
+        transfer.transfer("https://mine.local/a.gz", opened, None, Event())
+    assert str(caught.value).startswith(
+        "https://mine.local/a.gz: the host mine.local cannot be found. "
+    )
+    assert len(asked) == 3
 
 
 def test_a_404_is_said_at_once(host: Any, answer: Any, file: Path) -> None:

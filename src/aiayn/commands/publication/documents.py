@@ -130,7 +130,8 @@ class Records:
         return _without_heading(self.sections[key].tables[0])
 
     def beside_others(self) -> str:
-        """Ours beside the figures that others published on the same sentences."""
+        """Ours beside the figures that others published on the same sentences; of a model with
+        several seeds, the mean alone."""
         columns = text("System", "Published", "Ours", "Difference", "Run", "Reproduction")
         return _without_heading(table("", columns, self._beside_others()))
 
@@ -138,11 +139,11 @@ class Records:
         for name in COMPARED:
             for found in findings.published(gather(self.folder / name)):
                 run = found.headings.index("Run")
-                yield from (
-                    row(*line.cells, name, tone="ours")
-                    for line in found.rows
-                    if line.cells[run].text
-                )
+                runs = [line.cells[run].text for line in found.rows]
+                means = {of.partition(", ")[0] for of in runs if ", " in of}
+                for line, of in zip(found.rows, runs, strict=True):
+                    if of and of.partition("-s")[0] not in means:
+                        yield row(*line.cells, name, tone="ours")
 
 
 def _without_heading(shown: Table) -> str:

@@ -86,6 +86,7 @@ def text_bytes(params: Config, task: str) -> int | None:
         params.catalogue.downloads[side.download].checksum
         for name in text.train
         for side in (params.catalogue.corpora[name].sides or {}).values()
+        if side.download
     }
     for published in (WMT14_EN_DE, WMT14_EN_FR):
         if checksums == {archive.checksum for archive in published.archives}:

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from aiayn.config import Catalogue, Text
+from aiayn.config import Catalogue, Side, Text
 from aiayn.data.corpora.archives import LINE_BYTES
 from aiayn.data.corpora.cleaning import Cleaner, Pair, side_keys, stripped
 from aiayn.data.corpora.fetching import fetch
@@ -29,7 +29,13 @@ HELD_OUT = "held_out"  # the cleaning rule by which a sampled dev set also leave
 
 
 def assemble(
-    task: str, text: Text, catalogue: Catalogue, folder: Path, raw: Path, mirror: str | None = None
+    task: str,
+    text: Text,
+    catalogue: Catalogue,
+    folder: Path,
+    raw: Path,
+    mirror: str | None = None,
+    top: Path = Path(),
 ) -> None:
     """Write SPLIT.source, SPLIT.target and manifest.json of a task into `folder`; of a parsing
     task also SPLIT.trees of the dev and test sets, a bracketed tree a line, for scoring.
@@ -48,6 +54,7 @@ def assemble(
         folder: replaced as a whole once everything is written; untouched if anything fails.
         raw: folder of verified downloads.
         mirror: see `fetch`.
+        top: the folder from which paths of one's own files lead.
     Raises:
         DataError: a corpus cannot be fetched, is damaged, or is not as declared; or cleaning left
             no training pair, or none of a label.
@@ -63,6 +70,8 @@ def assemble(
         mirror,
         progress=paths.fetching(raw, task),
     )
+    for side in chain.from_iterable(catalogue.corpora[name].own_files for name in names):
+        files[side.source] = _own_file(top / side.source, side)
     corpora = {
         name: Parallel(name, catalogue.corpora[name], languages, files, text.leaves, text.labels)
         for name in names
@@ -91,6 +100,16 @@ def assemble(
             },
         )
         write_manifest(paths.manifest(new), manifest)
+
+
+def _own_file(path: Path, side: Side) -> Path:
+    if not path.is_file():
+        raise DataError(f"{path}: no such file. conf/catalogue names it: correct its path there.")
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if side.sha256 not in (None, digest):
+        raise DataError(f"{path}: changed since params.yaml was composed. Run make repro.")
+    return path
 
 
 def _pair_normalizer(text: Text) -> Callable[[Pair], Pair]:

@@ -22,7 +22,7 @@ def labelled_sentences(labelled: Labelled, files: Mapping[str, Path]) -> Iterato
         DataError: a file is damaged.
     """
     for label, side in labelled.texts.items():
-        for sentence in lines(files[side.download], side.member):
+        for sentence in lines(files[side.source], side.member):
             if labelled.folds is None or fold(sentence, labelled.folds) == labelled.folds.fold:
                 yield sentence, label.encode()
 
@@ -36,7 +36,7 @@ def fold(sentence: bytes, folds: Folds) -> int:
 def labelled_place(labelled: Labelled, files: Mapping[str, Path]) -> str:
     """How messages name the files."""
     sides = labelled.texts.values()
-    return " and ".join(describe(files[side.download], side.member) for side in sides)
+    return " and ".join(describe(files[side.source], side.member) for side in sides)
 
 
 def known_labels(pairs: Iterator[Pair], labels: Collection[str], place: str) -> Iterator[Pair]:

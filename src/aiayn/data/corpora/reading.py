@@ -23,8 +23,8 @@ class Parallel:
     """A corpus as source and target: two languages, words and trees, sentences and labels, or
     sequences twice.
 
-    `files` has a local path for each download. `leaves` is set for trees, `labels` (all that are
-    allowed) for labels.
+    `files` has a local path for each download and each file of one's own. `leaves` is set for
+    trees, `labels` (all that are allowed) for labels.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Parallel:
         if self.corpus.sides is None:
             return f"the grammar's {language}"
         side = self.corpus.sides[language]
-        return describe(self.files[side.download], side.member)
+        return describe(self.files[side.source], side.member)
 
     def pairs(self) -> Iterator[tuple[bytes, bytes]]:
         """Every pair in order, as the files have it.
@@ -128,7 +128,7 @@ class Parallel:
             yield source, target
 
     def _lines(self, side: Side) -> Iterator[bytes]:
-        path = self.files[side.download]
+        path = self.files[side.source]
         if side.column is None:
             return lines(path, side.member)
         return columns(lines(path, side.member), side.column, describe(path, side.member))

@@ -6,14 +6,18 @@ import os
 import re
 from threading import Event
 from typing import IO
+from urllib.parse import urlsplit
 
 import requests
-from urllib3.exceptions import HTTPError, ReadTimeoutError
+from urllib3.exceptions import HTTPError, NameResolutionError, ReadTimeoutError
 
 from aiayn.errors import DataError
 
 PAUSES_SECONDS: tuple[float, ...] = (1, 2, 4, 8, 16, 32, 64)
 """Waits between attempts without progress. After progress, the first wait comes again."""
+
+UNRESOLVED_ATTEMPTS = 3
+"""For a host whose name cannot be resolved, until it has sent something: it may not exist."""
 
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 30.0
@@ -40,6 +44,10 @@ class StoppedError(Exception):
 
 class _TransientError(Exception):
     """A failure after which another attempt may succeed, in words."""
+
+
+class _UnresolvedError(_TransientError):
+    """The host's name cannot be resolved."""
 
 
 def size_at(url: str) -> int | None:
@@ -90,6 +98,13 @@ def transfer(
             # a host without ranges may start over forever: only bytes beyond `furthest` count
             failures = 1 if held > furthest else failures + 1
             furthest = max(furthest, held)
+            unresolved = isinstance(error, _UnresolvedError) and not furthest
+            if failures >= UNRESOLVED_ATTEMPTS and unresolved:
+                host = urlsplit(url).hostname
+                raise DataError(
+                    f"{url}: the host {host} cannot be found. Check the url in conf/catalogue and "
+                    "the network, or set AIAYN_MIRROR to a mirror that has the file."
+                ) from error
             if failures > len(PAUSES_SECONDS):
                 kept = f"; {held:,} bytes are kept and need not come again" if held else ""
                 raise DataError(
@@ -131,7 +146,9 @@ def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event, most: int
             _append(response, file, whole if size is None else size, stop, most)
             return first
     except tuple(_RETRYABLE) as error:
-        raise _TransientError(_in_words(error)) from error
+        reason = getattr(error.args[0] if error.args else None, "reason", None)
+        kind = _UnresolvedError if isinstance(reason, NameResolutionError) else _TransientError
+        raise kind(_in_words(error)) from error
     except requests.RequestException as error:
         raise DataError(f"{url}: {error}. Check the url in conf/catalogue.") from error
     except ReadTimeoutError as error:
