@@ -69,7 +69,7 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
         )
 
 
-def _changed_once_free(runs: Sequence[str]) -> frozenset[str]:
+def _changed_once_free(runs: Sequence[str] = ()) -> frozenset[str]:
     """The changed stages, once no other process works on what has to be looked at. Until then, the
     progress of the trainings among `runs` is told."""
     while True:
@@ -82,9 +82,8 @@ def _changed_once_free(runs: Sequence[str]) -> frozenset[str]:
                 time.sleep(LOOK_SECONDS)
                 if time.monotonic() - told >= QUIET_SECONDS:
                     told = time.monotonic()
-                    print(
-                        waiting_line(busy.pid, [f"train@{r}" for r in runs], begun), file=sys.stderr
-                    )
+                    line = waiting_line(busy.pid, [f"train@{run}" for run in runs], begun)
+                    print(line, file=sys.stderr)
 
 
 def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
