@@ -114,7 +114,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("models/base/h", 0, "models.base.h must be greater than 0, not 0."),
         ("models/base/h", "8", "models.base.h must be a valid integer, not '8'."),
         ("models/base/h", 6, "models.base.h is 6, which does not divide d_model 64. Use"),
-        ("models/base/positions", "rotary", "models.base.positions must be 'sinusoid' or 'learned', not 'rotary'."),
+        ("models/base/positions", "rotary", "models.base.positions must be 'sinusoid', 'learned' or 'none', not 'rotary'."),
         ("runs/en-de.base/model", "bsae", "names the model 'bsae', which does not exist. Did you mean base?"),
         ("runs/en-de.base/task", "en-dd", "names the task 'en-dd', which does not exist. Did you mean en-de?"),
         ("tasks/en-de/text/dev", "demo-def", "names the corpus 'demo-def', which does not exist. Did you mean"),

@@ -38,6 +38,11 @@ def tokens(rows: int, length: int) -> Tensor:
         {"positions": "learned"},
         {"neighbourhood": 4},
         {"neighbourhood": CACHE_STEP + 1},
+        {"attention": "unscaled"},
+        {"attention": "additive", "d_k": 3, "d_v": 5},
+        {"attention": "sigmoid"},
+        {"norm": "pre", "positions": "none"},
+        {"position_base": 100.0},
     ],
     ids=str,
 )

@@ -17,9 +17,7 @@ from aiayn.config.compose import write_params
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/change.md").read_text(encoding="utf-8")
 RECIPES = sorted((ROOT / "docs/recipes").glob("*.diff"))
-MODELS = {
-    "pre_norm": "norm='before'", "rotary": "positions='rotary'", "qk_norm": "attention='normalized'"
-}  # fmt: skip
+MODELS = {"rotary": "positions='rotary'", "qk_norm": "attention='normalized'"}
 
 # the decoder step by step against all at once, with norms and gains that are not as they begin;
 # then a step of training: loss falls on what it was shown
@@ -61,7 +59,7 @@ with torch.no_grad():
 profile_model(row, 40, 6, 64, 0)  # what profile_models counts, which knows every operator
 assert not torch.allclose(other, expected[::2], atol=1e-3), "the recipe changes nothing"
 """
-BASE = {"pre_norm": "norm=None", "rotary": "positions='sinusoid'", "qk_norm": "attention=None"}
+BASE = {"rotary": "positions='sinusoid'", "qk_norm": "attention='scaled'"}
 
 
 @pytest.fixture
@@ -120,9 +118,14 @@ def test_a_row_of_table_3(patched: Path) -> None:
     added = [line for line in diff.splitlines() if re.match(r"\+ ", line)]
     assert len(added) == 2
     assert all(line in PAGE for line in added)
+    model, run = re.findall(r"^\+(  .*pre_norm.*)$", PAGE, flags=re.M)
+    scale = patched / "conf/scale/demo.yaml"
+    text = scale.read_text().replace("  narrow:", f"{model}\n  narrow:")
+    scale.write_text(text.replace("  en-de.narrow:", f"{run}\n  en-de.narrow:"))
     write_params(patched, "demo", None, None, patched)
     found = config.load(patched / "params.yaml")
     assert found.model_of("en-de.narrow").d_ff == 64
+    assert found.model_of("en-de.pre_norm").norm == "pre"
 
 
 def test_a_corpus_of_two_text_files(patched: Path) -> None:

@@ -40,13 +40,20 @@ def seeded(model: Model) -> Transformer:
 
 
 def reference_with_same_weights(ours: Transformer, row: Model) -> nn.Transformer:
-    """torch's post-norm ReLU Transformer; attention biases, which the paper has not, are zero."""
+    """torch's ReLU Transformer; attention biases, which the paper does not have, are zero."""
     reference = nn.Transformer(
         row.d_model, row.h, row.N, row.N, row.d_ff, dropout=0.0, batch_first=True,
-        layer_norm_eps=1e-6,
+        layer_norm_eps=1e-6, norm_first=row.norm == "pre",
     )  # fmt: skip
-    # torch normalises each stack's output once more; the paper does not
-    reference.encoder.norm = reference.decoder.norm = None
+    for stack, norm in (
+        (reference.encoder, ours.encoder_norm),
+        (reference.decoder, ours.decoder_norm),
+    ):
+        if row.norm == "pre":
+            assert isinstance(stack.norm, nn.LayerNorm)
+            stack.norm.load_state_dict(norm.state_dict())
+        else:  # torch normalises each stack's output once more; the paper does not
+            stack.norm = None
 
     def copy(attention: nn.MultiheadAttention, source: Any) -> None:
         packed = torch.cat([getattr(source, f"w_{name}").weight for name in "qkv"])
@@ -70,9 +77,19 @@ def reference_with_same_weights(ours: Transformer, row: Model) -> nn.Transformer
     return reference.train()  # without dropout the same, and off the path of nested tensors
 
 
-@pytest.mark.parametrize("positions", ["sinusoid", "learned"])
-def test_same_logits_as_torch(tiny: Row, positions: str) -> None:
-    row = tiny(positions=positions, h=4, d_k=4, d_v=4)
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {},
+        {"positions": "learned"},
+        {"positions": "none"},
+        {"position_base": 100.0},
+        {"norm": "pre"},
+    ],
+    ids=str,
+)
+def test_same_logits_as_torch(tiny: Row, columns: dict[str, object]) -> None:
+    row = tiny(**columns, h=4, d_k=4, d_v=4)
     ours = seeded(row)
     for parameter in ours.parameters():  # biases and gains too, lest zeros and ones hide a mistake
         parameter.data.add_(0.1 * torch.randn_like(parameter))

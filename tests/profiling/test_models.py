@@ -92,7 +92,17 @@ def test_the_profile_follows_the_row(tiny: Callable[..., Model], N: int, d_ff: i
 
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", [0, 3])
-@pytest.mark.parametrize("columns", [{}, {"neighbourhood": 4}, {"positions": "learned"}])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {},
+        {"neighbourhood": 4},
+        {"positions": "learned"},
+        {"attention": "additive", "positions": "none"},
+        {"attention": "sigmoid", "norm": "pre"},
+    ],
+    ids=str,
+)
 def test_one_layer_stands_for_all(
     tiny: Callable[..., Model], columns: dict[str, object], labels: int
 ) -> None:

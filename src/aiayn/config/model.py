@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import PositiveInt, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from aiayn.config.training import Fraction
 from aiayn.validation import StrictModel, invalid
@@ -24,7 +24,18 @@ class Model(StrictModel):
     positions | how positions are encoded: sinusoids, or learned embeddings (row E)
     average | number of last checkpoints that are averaged (section 6.1: 5 for base, 20 for big)
     checkpoint_steps | between two checkpoints: the paper's 10 minutes are 1,500 of base, 600 of big
+
+    Extensions, which the paper does not train; the defaults are its model:
+
+    field | meaning
+    --- | ---
     neighbourhood | r of section 4: self-attention sees so many positions; left out: all of them
+    attention | "scaled": equation 1; "unscaled": without 1 / sqrt(d_k); "additive": scores by a
+      feed-forward network (both section 3.2.1); "sigmoid": in place of the softmax
+    norm | "post": LayerNorm(x + Sublayer(x)) (section 3.1); "pre": x + Sublayer(LayerNorm(x))
+    position_base | of the sinusoids' wavelengths (section 3.5)
+
+    Positions may also be "none".
     """
 
     N: PositiveInt
@@ -36,15 +47,27 @@ class Model(StrictModel):
     P_drop: Fraction
     eps_ls: Fraction
     steps: PositiveInt
-    positions: Literal["sinusoid", "learned"]
+    positions: Literal["sinusoid", "learned", "none"]
     average: PositiveInt
     checkpoint_steps: PositiveInt
     neighbourhood: PositiveInt | None = None
+    attention: Literal["scaled", "unscaled", "additive", "sigmoid"] = "scaled"
+    norm: Literal["post", "pre"] = "post"
+    position_base: Annotated[float, Field(gt=1)] = 10000.0
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns that the row has, by name."""
-        return self.model_dump(exclude_none=True)
+        """The columns of table 3, and the extensions that the row has."""
+        return self.model_dump(exclude_defaults=True)
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        """The fields in which the row is not a model of the paper, with their values."""
+        defaults = {
+            name for name, field in type(self).model_fields.items() if not field.is_required()
+        }
+        found = {name: value for name, value in self.columns.items() if name in defaults}
+        return found | ({"positions": "none"} if self.positions == "none" else {})
 
     @model_validator(mode="before")
     @classmethod
@@ -68,6 +91,10 @@ class Model(StrictModel):
     def _check(self) -> Self:
         if self.d_model % 2:
             raise invalid("d_model", "must be even: a sine and a cosine each.")
+        if self.neighbourhood is not None and self.attention != "scaled":
+            raise invalid(
+                "attention", f"is {self.attention}; a neighbourhood needs scaled attention."
+            )
         checkpoints = -(-self.steps // self.checkpoint_steps)  # the last step always makes one
         if self.average > checkpoints:
             raise invalid(

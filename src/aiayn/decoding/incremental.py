@@ -24,6 +24,7 @@ from aiayn.model.attention import KeysValues
 from aiayn.model.device import dtype_of_products
 from aiayn.model.layers import DecoderAttention, DecoderLayer
 from aiayn.model.transformer import Transformer
+from aiayn.model.variants import UnscaledAttention
 
 NEVER = float("-inf")
 CACHE_STEP = 16  # positions per prefix by which the cache grows
@@ -75,16 +76,23 @@ class Attended:
             self.keys_BHKS.index_select(0, sentences), self.values_BHSV.index_select(0, sentences)
         )
 
-    def attend(self, queries_BHWK: Tensor, mask: Tensor) -> Tensor:
+    def attend(
+        self, queries_BHWK: Tensor, mask: Tensor, variant: UnscaledAttention | None = None
+    ) -> Tensor:
         """softmax(Q K^T + mask) V over the positions that the mask has, shape (B, W, H * V).
 
         Args:
             queries_BHWK: already divided by sqrt(d_k).
             mask: of shape (B, 1, 1 or W, S).
+            variant: other scores and weights than the paper's, of queries as they are.
         """
         written = mask.shape[3]
-        scores_BHWS = (queries_BHWK @ self.keys_BHKS[..., :written]).add_(mask)
-        weights_BHWS = torch.softmax(scores_BHWS, dim=-1)
+        keys_BHKS = self.keys_BHKS[..., :written]
+        if variant is None:
+            weights_BHWS = torch.softmax((queries_BHWK @ keys_BHKS).add_(mask), dim=-1)
+        else:
+            scores_BHWS = variant.scores(queries_BHWK, keys_BHKS.transpose(2, 3))
+            weights_BHWS = variant.normalized(scores_BHWS + mask)
         return (weights_BHWS @ self.values_BHSV[:, :, :written]).transpose(1, 2).flatten(2)
 
 
@@ -225,7 +233,10 @@ class _Layer:
         own, source = layer.self_attention, layer.cross_attention
         self.h, self.w_o, self.w_o_source = own.h, own.w_o, source.w_o
         self.sizes = [len(linear.weight) for linear in (own.w_q, own.w_k, own.w_v)]
-        by = (own.h / len(own.w_q.weight)) ** 0.5  # 1 / sqrt(d_k)
+        self.own = own if isinstance(own, UnscaledAttention) else None
+        self.source = source if isinstance(source, UnscaledAttention) else None
+        # 1 / sqrt(d_k)
+        by = 1.0 if self.own else (own.h / len(own.w_q.weight)) ** 0.5
         dtype = dtype_of_products(own.w_q.weight)
         self.w_qkv = torch.cat((own.w_q.weight * by, own.w_k.weight, own.w_v.weight)).to(dtype)
         self.w_q_source = (source.w_q.weight * by).to(dtype)
@@ -246,13 +257,13 @@ class _Layer:
         parts = functional.linear(x_BWD, self.w_qkv).split_with_sizes(self.sizes, dim=2)
         queries, keys, values = (self._heads(part) for part in parts)
         written.write(start, keys, values)
-        out: Tensor = self.w_o(written.attend(queries, sees_B1WS))
+        out: Tensor = self.w_o(written.attend(queries, sees_B1WS, self.own))
         return out
 
     def attend_to_source(self, source: Attended, source_B11S: Tensor, x_BWD: Tensor) -> Tensor:
         """(B, W, D) to (B, W, D)."""
         queries = self._heads(functional.linear(x_BWD, self.w_q_source))
-        out: Tensor = self.w_o_source(source.attend(queries, source_B11S))
+        out: Tensor = self.w_o_source(source.attend(queries, source_B11S, self.source))
         return out
 
     def _heads(self, x_BWD: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from torch import Tensor
 from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.tokens.special import END, START
 from aiayn.decoding.outputs import Decoder, classifier_of
-from aiayn.model.attention import KeysValues, MultiHeadAttention, attention_weights
+from aiayn.model.attention import KeysValues, MultiHeadAttention
 from aiayn.model.encoder import Encoding
 from aiayn.model.layers import EncoderLayer
 from aiayn.model.transformer import Transformer
@@ -94,7 +94,7 @@ def _recorded(attention: MultiHeadAttention) -> Iterator[list[Tensor]]:
         is_causal: bool = False,
     ) -> Tensor:
         mask = attention.mask(queries_BHTK.shape[2], may_attend, is_causal=is_causal)
-        calls.append(attention_weights(queries_BHTK, attended.keys_BHSK, mask))
+        calls.append(attention.weights(queries_BHTK, attended.keys_BHSK, mask))
         return attend(queries_BHTK, attended, may_attend=may_attend, is_causal=is_causal)
 
     attention.attend = recording  # type: ignore[method-assign]

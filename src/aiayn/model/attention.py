@@ -144,15 +144,26 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, T, D).
         """
-        heads_BHTV = fast_attention(
-            queries_BHTK,
-            attended.keys_BHSK,
-            attended.values_BHSV,
-            may_attend,
-            is_causal=is_causal,
-        )
+        heads_BHTV = self.heads(queries_BHTK, attended, may_attend, is_causal=is_causal)
         out: Tensor = self.w_o(heads_BHTV.transpose(1, 2).flatten(2))
         return out
+
+    def heads(
+        self,
+        queries_BHTK: Tensor,
+        attended: KeysValues,
+        may_attend: Tensor | None,
+        *,
+        is_causal: bool,
+    ) -> Tensor:
+        """What each head finds, (B, H, T, V); arguments as of `attend`."""
+        return fast_attention(
+            queries_BHTK, attended.keys_BHSK, attended.values_BHSV, may_attend, is_causal=is_causal
+        )
+
+    def weights(self, queries_BHTK: Tensor, keys_BHSK: Tensor, mask: Tensor | None) -> Tensor:
+        """The weight of each position for each query, (B, H, T, S); `mask` as of `attend`."""
+        return attention_weights(queries_BHTK, keys_BHSK, mask)
 
     def attend_to_itself(
         self, x_BTD: Tensor, *, may_attend: Tensor | None = None, is_causal: bool = False

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from aiayn.config import Model
 from aiayn.model.dropout import Dropout
 from aiayn.model.encoder import Encoding
-from aiayn.model.layers import encoder_layers
-from aiayn.model.positions import LearnedPositions, SinusoidalPositions
+from aiayn.model.layers import encoder_layers, final_norm
+from aiayn.model.positions import positions_of
 
 
 class Classifier(Encoding):
@@ -31,10 +31,10 @@ class Classifier(Encoding):
         self.pad = pad
         self.scale = model.d_model**0.5
         self.embedding = nn.Parameter(torch.empty(vocabulary, model.d_model))
-        positions = SinusoidalPositions if model.positions == "sinusoid" else LearnedPositions
-        self.source_positions = positions(model.d_model, max_length)
+        self.source_positions = positions_of(model, max_length)
         self.source_dropout = Dropout(model.P_drop)
         self.encoder = encoder_layers(model)
+        self.encoder_norm = final_norm(model)
         self.head = nn.Linear(model.d_model, labels)
         self.reset_parameters()
         nn.init.xavier_uniform_(self.head.weight)

@@ -27,6 +27,7 @@ class Encoding(nn.Module):
     source_positions: nn.Module
     source_dropout: Dropout
     encoder: nn.ModuleList
+    encoder_norm: nn.Module
 
     def reset_parameters(self) -> None:
         """Glorot-uniform weights, zero biases, normal embeddings of deviation d_model^-0.5.
@@ -58,4 +59,4 @@ class Encoding(nn.Module):
         x_BSD = self.source_dropout(x_BSD + self.source_positions(0, source_BS.shape[1]))
         for layer in self.encoder:
             x_BSD = layer(x_BSD, may_attend_B11S)
-        return x_BSD, may_attend_B11S
+        return self.encoder_norm(x_BSD), may_attend_B11S

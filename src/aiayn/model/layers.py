@@ -17,6 +17,7 @@ from aiayn.config import Model
 from aiayn.model.attention import KeysValues, MultiHeadAttention
 from aiayn.model.dropout import Dropout
 from aiayn.model.neighbourhood import NeighbourhoodAttention
+from aiayn.model.variants import AdditiveAttention, SigmoidAttention, UnscaledAttention
 
 LAYER_NORM_EPSILON = 1e-6  # the authors' code; the paper is silent
 
@@ -52,9 +53,39 @@ class Residual(nn.Module):
         return out
 
 
+class PreNormResidual(Residual):
+    """x + Dropout(Sublayer(LayerNorm(x))): an extension. Nothing normalizes the sum, so each stack
+    ends with a norm (`final_norm`)."""
+
+    def forward(self, x_BTD: Tensor, sublayer: Sublayer) -> Tensor:
+        """(B, T, D) to (B, T, D)."""
+        out: Tensor = x_BTD + self.dropout(sublayer(self.norm(x_BTD)))
+        return out
+
+
+def residual_of(model: Model) -> Residual:
+    """The residual connection around a sub-layer."""
+    return Residual(model) if model.norm == "post" else PreNormResidual(model)
+
+
+def final_norm(model: Model) -> nn.Module:
+    """What follows a stack: nothing in the paper."""
+    if model.norm == "post":
+        return nn.Identity()
+    return nn.LayerNorm(model.d_model, eps=LAYER_NORM_EPSILON)
+
+
+ATTENTIONS = {
+    "scaled": MultiHeadAttention,
+    "unscaled": UnscaledAttention,
+    "additive": AdditiveAttention,
+    "sigmoid": SigmoidAttention,
+}
+
+
 def attention_of(model: Model) -> MultiHeadAttention:
-    """Attention of the row's width, heads and key and value sizes."""
-    return MultiHeadAttention(model.d_model, model.h, model.d_k, model.d_v)
+    """Attention of the row's kind, width, heads and key and value sizes."""
+    return ATTENTIONS[model.attention](model.d_model, model.h, model.d_k, model.d_v)
 
 
 def self_attention_of(model: Model) -> MultiHeadAttention:
@@ -70,9 +101,9 @@ class EncoderLayer(nn.Module):
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.self_attention = self_attention_of(model)
-        self.self_attention_residual = Residual(model)
+        self.self_attention_residual = residual_of(model)
         self.feed_forward = FeedForward(model.d_model, model.d_ff)
-        self.feed_forward_residual = Residual(model)
+        self.feed_forward_residual = residual_of(model)
 
     def forward(self, x_BSD: Tensor, may_attend: Tensor | None) -> Tensor:
         """(B, S, D) to (B, S, D); `may_attend` as in MultiHeadAttention."""
@@ -100,11 +131,11 @@ class DecoderLayer(nn.Module):
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.self_attention = self_attention_of(model)
-        self.self_attention_residual = Residual(model)
+        self.self_attention_residual = residual_of(model)
         self.cross_attention = attention_of(model)
-        self.cross_attention_residual = Residual(model)
+        self.cross_attention_residual = residual_of(model)
         self.feed_forward = FeedForward(model.d_model, model.d_ff)
-        self.feed_forward_residual = Residual(model)
+        self.feed_forward_residual = residual_of(model)
 
     def forward(self, x_BTD: Tensor, attention: DecoderAttention) -> Tensor:
         """(B, T, D) to (B, T, D)."""

@@ -38,8 +38,14 @@ from aiayn.config import Model
 from aiayn.model.attention import KeysValues
 from aiayn.model.dropout import Dropout
 from aiayn.model.encoder import Encoding
-from aiayn.model.layers import DecoderAttention, DecoderLayer, decoder_layers, encoder_layers
-from aiayn.model.positions import LearnedPositions, SinusoidalPositions
+from aiayn.model.layers import (
+    DecoderAttention,
+    DecoderLayer,
+    decoder_layers,
+    encoder_layers,
+    final_norm,
+)
+from aiayn.model.positions import positions_of
 
 
 @dataclass
@@ -66,13 +72,14 @@ class Transformer(Encoding):
         self.neighbourhood = model.neighbourhood
         self.scale = model.d_model**0.5
         self.embedding = nn.Parameter(torch.empty(vocabulary, model.d_model))
-        positions = SinusoidalPositions if model.positions == "sinusoid" else LearnedPositions
-        self.source_positions = positions(model.d_model, max_length)
-        self.target_positions = positions(model.d_model, max_length)
+        self.source_positions = positions_of(model, max_length)
+        self.target_positions = positions_of(model, max_length)
         self.source_dropout = Dropout(model.P_drop)
         self.target_dropout = Dropout(model.P_drop)
         self.encoder = encoder_layers(model)
+        self.encoder_norm = final_norm(model)
         self.decoder = decoder_layers(model)
+        self.decoder_norm = final_norm(model)
         self.reset_parameters()
 
     def forward(self, source_BS: Tensor, target_BT: Tensor) -> Tensor:
@@ -112,7 +119,8 @@ class Transformer(Encoding):
         x_BTD = self.target_dropout(x_BTD + positions_TD)
         for layer, attention in zip(self.decoder, attentions, strict=True):
             x_BTD = layer(x_BTD, attention)
-        return x_BTD
+        out: Tensor = self.decoder_norm(x_BTD)
+        return out
 
     def logits(self, states_BTD: Tensor) -> Tensor:
         """The embedding matrix, transposed, as the pre-softmax transformation (section 3.4)."""

@@ -26,12 +26,14 @@ WITHOUT_PRODUCTS = frozenset(
     f"aten::{name}"
     for name in (
         # element by element, or over one dimension
-        "add", "sub", "rsub", "sum", "mul", "div", "tanh", "sigmoid", "relu", "relu_", "softmax",
-        "abs", "neg", "ne", "gt", "le", "lt", "__or__", "bitwise_not", "masked_fill", "clamp_",
+        "add", "sub", "rsub", "sum", "mul", "div", "pow", "log", "tanh", "sigmoid", "relu", "relu_",
+        "softmax", "abs", "neg", "ne", "gt", "le", "lt", "__or__", "bitwise_not", "masked_fill",
+        "clamp_",
         # shapes, copies and constants
         "embedding", "pad", "unfold", "unbind", "clone", "fill_", "copy_", "lift_fresh", "detach",
-        "zeros", "ones", "new_ones", "zeros_like", "slice", "select", "arange", "cat", "stack",
-        "squeeze", "unsqueeze", "view", "expand", "transpose", "flatten", "split_with_sizes",
+        "zeros", "ones", "new_ones", "zeros_like", "tril", "slice", "select", "arange", "cat",
+        "stack", "squeeze", "unsqueeze", "view", "expand", "transpose", "flatten",
+        "split_with_sizes",
         "index", "size", "ScalarImplicit", "Int", "to", "contiguous", "reshape",
     )
 )  # fmt: skip

@@ -236,9 +236,9 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
                 (variation.bleu, "{:+.2f}"),
             )
         ]
-    near = model.neighbourhood
+    named = {"r" if key == "neighbourhood" else key: x for key, x in model.extensions.items()}
     yield row(
-        Cell("ours", detail=f"{name}, r = {near}" if near else name),
+        Cell("ours", detail=", ".join([name, *(f"{key} = {x}" for key, x in named.items())])),
         *sizes,
         _over_seeds(variation.perplexity, variation.run),
         _over_seeds(variation.bleu, variation.run),

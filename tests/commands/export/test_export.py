@@ -153,7 +153,7 @@ def test_what_cannot_be_exported_is_one_line(
     assert "has learned positions" in fails(capsys, "en-de.E_learned", *to)
     for engine in ("ctranslate2", "transformers"):
         message = fails(capsys, "en-de.R_r4", "--to", engine)
-        assert "en-de.R_r4 attends within a neighbourhood of 4 positions" in message
+        assert "en-de.R_r4 has neighbourhood 4: only models of the paper can be exported" in message
         message = fails(capsys, "en-de.B_dk16", "--to", engine)
         assert "en-de.B_dk16 has heads of d_k 4 and d_v 8" in message
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)

@@ -158,11 +158,9 @@ def _check(params: Config, run: str, engine: str) -> None:
         raise ConfigError(
             f"{run} has learned positions, MarianMT has sinusoids only. Export it --to ctranslate2."
         )
-    if row.neighbourhood is not None:
-        raise ConfigError(
-            f"{run} attends within a neighbourhood of {row.neighbourhood} positions: no other "
-            "engine does, so it cannot be exported."
-        )
+    if row.extensions:
+        named = ", ".join(f"{name} {value}" for name, value in row.extensions.items())
+        raise ConfigError(f"{run} has {named}: only models of the paper can be exported.")
     is_narrow = not row.d_k * row.h == row.d_v * row.h == row.d_model
     if is_narrow and engine != "onnx":
         raise ConfigError(

@@ -103,13 +103,13 @@ def make_project(
 
 def chosen_runs(params: Config) -> list[str]:
     """Every run that is tested or illustrated, and one for each other combination of task, kind of
-    positions and neighbourhood. The others differ in numbers only, and their models are built in
+    positions and extensions. The others differ in numbers only, and their models are built in
     real size for the estimates."""
-    first: dict[tuple[str, str, int | None], str] = {}
+    first: dict[tuple[str, str, str], str] = {}
     for name, run in params.runs.items():
         if name not in params.tested:
             row = params.model_of(name)
-            first.setdefault((run.task, row.positions, row.neighbourhood), name)
+            first.setdefault((run.task, row.positions, str(row.extensions)), name)
     chosen = {*params.tested, *first.values(), params.illustrations.run}
     return [name for name in params.runs if name in chosen]
 
