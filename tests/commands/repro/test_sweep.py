@@ -23,13 +23,13 @@ def params(tmp_path: Path) -> Path:
 def test_a_row_for_every_value_and_seed(params: Path) -> None:
     before = config.load(params)
     assert add_rows(params, "models.base.P_drop=0.0, 0.2") == [
-        f"{task}.base_P_drop{value}{seed}"
-        for value in ("0.0", "0.2")
+        f"{task}.base_P_drop_{value}{seed}"
+        for value in ("0_0", "0_2")
         for task, seed in (("en-de", ""), ("en-fr", ""), ("en-de", "-s2"), ("en-de", "-s3"))
     ]
     after = config.load(params)
-    assert after.models["base_P_drop0.2"] == before.models["base"].replace(P_drop=0.2)
-    assert after.run("en-de.base_P_drop0.2-s3").seed == 3
+    assert after.models["base_P_drop_0_2"] == before.models["base"].replace(P_drop=0.2)
+    assert after.run("en-de.base_P_drop_0_2-s3").seed == 3
     assert (after.models["base"], after.tested) == (before.models["base"], before.tested)
     assert {run: after.runs[run] for run in before.runs} == dict(before.runs)
 
@@ -39,8 +39,8 @@ def test_a_row_for_every_value_and_seed(params: Path) -> None:
     [
         ("P_drop=0.1", "is no sweep. Write MODEL.COLUMN=VALUE,VALUE"),
         ("E_leaned.P_drop=0.1", "there is no model 'E_leaned'. Did you mean E_learned?"),
-        ("base.dropout=0.1", "models.base_dropout0.1.dropout"),
-        ("base.P_drop=much", "models.base_P_dropmuch.P_drop"),
+        ("base.dropout=0.1", "models.base_dropout_0_1.dropout"),
+        ("base.P_drop=much", "models.base_P_drop_much.P_drop"),
         ("base.positions=learned/x", "invalid name"),
     ],
 )

@@ -40,7 +40,7 @@ def add_rows(params: Path, sweep: str) -> list[str]:
         raise ConfigError(f"{sweep}: there is no model {model!r}.{nearest(model, models)}")
     added = {}
     for value in values.split(","):
-        name = f"{model}_{column}{value.strip()}"
+        name = f"{model}_{column}_{value.strip()}".replace(".", "_")  # DVC follows no dotted name
         models[name] = {**models[model], column: config.read_yaml(value.encode())}
         for run in [run for run in runs.values() if run["model"] == model]:
             seed = f"-s{run['seed']}" if run["seed"] != 1 else ""
