@@ -22,7 +22,7 @@ import pytest
 import sacremoses
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sacrebleu.metrics import TER
+from sacrebleu.metrics.ter import TER
 
 from aiayn.data import moses
 from aiayn.data.corpora.archives import segments
