@@ -1,8 +1,9 @@
 """The documentation as a site, by Sphinx: `make docs`, then open site/index.html.
 
-The pages are the Markdown files of the repository, at their own paths; what they link to beside
-them, such as reports, parameters and code, is copied to its own path too. Nothing is loaded from
-elsewhere: the theme brings its scripts, and formulas become MathML.
+Sphinx rather than MkDocs, whose development has stopped. The pages are the Markdown files of the
+repository, at their own paths; what they link to beside them, such as reports, parameters and code,
+is copied to its own path too. Nothing is loaded from elsewhere: the theme brings its scripts, and
+formulas become MathML.
 """
 
 from __future__ import annotations
