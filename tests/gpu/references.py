@@ -86,7 +86,7 @@ def residual_norm_backward(
 
 
 def dropout(x: Tensor, p: float, stream: Tensor, site: int) -> tuple[Tensor, Tensor]:
-    out = x * scaled_mask(x, p, stream, site)
+    out = (x * scaled_mask(x, p, stream, site)).to(x.dtype)
     return out, out.to(layers.ROUNDED)
 
 

@@ -134,6 +134,9 @@ TRANSLATION_METRICS: tuple[Metric[Translations], ...] = (
 )
 
 
+ROUNDING = 1e-6  # sacreBLEU gives 100.00000000000004 where all words match
+
+
 def text_bleu(form: str) -> BLEU:
     """The BLEU by which systems are compared, for text of this form."""
     return BLEU() if form == RAW else _multi_bleu()
@@ -162,12 +165,19 @@ def bootstrapped(
 
     Args:
         preparation: changes and additions to the signature.
-        highest: the upper end of the metric's scale, whose lower end is 0. The interval is
-            symmetric around the mean and is clipped to the scale.
+        highest: the upper end of the metric's scale, whose lower end is 0; math.inf if it has none
+            (TER). The interval is symmetric around the mean and is clipped to the scale.
+    Raises:
+        ScoreError: the score is outside its scale.
     """
     hypotheses, references = sides
     with seeded():
         result = metric.corpus_score(hypotheses, [references], n_bootstrap=RESAMPLES)
+    if not 0 <= result.score <= highest + ROUNDING:
+        raise ScoreError(
+            f"{result.name} is {result.score:.2f}, beyond its scale of 0 to {highest:g}. Give "
+            "bootstrapped() the metric's own `highest`."
+        )
     signature = metric.get_signature()
     for key, value in preparation.items():
         signature.update(key, value)

@@ -37,9 +37,10 @@ class Display:
         tqdm.write(line, file=self._stream)
         self._stream.flush()
 
-    def show(self, groups: Sequence[StageGroup]) -> None:
-        """Show the progress of all running stages, if it is due."""
-        lines = [progress_line(group) for group in groups if group.stage]
+    def show(self, groups: Sequence[StageGroup], waiting: Sequence[str] = ()) -> None:
+        """Show the progress of all running stages, if it is due, and `waiting`: lines about
+        processes that are waited for."""
+        lines = [*(progress_line(group) for group in groups if group.stage), *waiting]
         if self._is_terminal:
             self._draw([*(f"  {line}" for line in lines), self._summary()])
         elif time.monotonic() - self._shown >= QUIET_SECONDS:
