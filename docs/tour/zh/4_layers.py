@@ -68,7 +68,7 @@ assert norms.loc[32, "FFN(x)"] < 1e-10 * norms.loc[2, "FFN(x)"]
 norms.plot(logy=True, marker="o", title="Norm of the gradient at the bottom of a stack")
 
 # %% [markdown]
-# 先求和*后*归一化，这是论文的图 1。此后的模型大多把归一化放在子层*之前*，不用预热也容易训练；作者自己的程序从 2017 年 10 月起也是如此。`docs/change.md` 里有这样改的步骤。
+# 先求和*后*归一化，这是论文的图 1。此后的模型大多把归一化放在子层*之前*，不用预热也容易训练；作者自己的程序从 2017 年 10 月起也是如此。在本项目里，一行写上 `norm: pre` 即可（见 `docs/change.md`）。
 #
 # ## 一个矩阵，三种用途
 #
