@@ -19,6 +19,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import matplotlib.style
 import pandas as pd
+import torch
 from cycler import cycler
 from matplotlib.axes import Axes
 
@@ -99,6 +100,7 @@ def run(path: Path) -> Iterator[list[Output]]:
     """Run a notebook; yields the outputs of each cell, none for prose."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     plt.switch_backend("svg")
+    torch.set_float32_matmul_precision("highest")  # as in a process of its own
     style = {
         **STYLE,
         "axes.prop_cycle": cycler(color=PALETTE),
@@ -163,8 +165,11 @@ def page(notebook: Sequence[Cell], outputs: Sequence[Sequence[Output]], name: st
                 number += 1
                 file = f"../figures/{name}_{number}.svg"
                 if "<title>" in output.svg:  # shown under the pointer, but not in an <img>
-                    alone = f'<object type="image/svg+xml" data="{file}">'
-                    parts.append(f'{alone}<img src="{file}" alt="{output.title}"></object>')
+                    shown = f'<img src="{file}" alt="{output.title}">'
+                    parts.append(
+                        f'<object type="image/svg+xml" data="{file}" style="max-width: 100%">'
+                        f"{shown}</object>"
+                    )
                 else:
                     parts.append(f"![{output.title}]({file})")
             else:

@@ -13,8 +13,14 @@ import aiayn
 model = aiayn.load("shipped")
 
 # %%
-sentences = ["Where is the station?", "The dog sleeps.", "She speaks three languages."]
-pd.DataFrame({"English": sentences, "German": model.translate(sentences, beam=4, alpha=0.6)})
+sentences = [
+    "Where is the station?",
+    "The dog sleeps.",
+    "She speaks three languages.",
+]
+pd.DataFrame(
+    {"English": sentences, "German": model.translate(sentences, beam=4, alpha=0.6)}
+)
 
 # %% [markdown]
 # The best hypotheses of each sentence, with the scores by which the beam search ranks them (natural

@@ -46,7 +46,9 @@ arrives = {}
 for name in ("self_attention", "convolutional"):
     layer = LAYER_TYPES[name].build(sizes)
     (gradient,) = torch.autograd.grad(layer(x)[0, -1].sum(), x)
-    arrives[name] = gradient[0].abs().sum(dim=1) > 0  # of which inputs does the last output know?
+    arrives[name] = (
+        gradient[0].abs().sum(dim=1) > 0
+    )  # of which inputs does the last output know?
     print(f"{name:>15}: {arrives[name].int().tolist()}")
 
 assert arrives["self_attention"].all()
@@ -60,7 +62,9 @@ assert arrives["convolutional"].tolist() == [False] * 6 + [True] * 2
 # %%
 for name in ("convolutional", "restricted"):
     print(name)
-    for row in dependence(LAYER_TYPES[name].build(sizes).double(), n=8, d=4).int().tolist():
+    for row in (
+        dependence(LAYER_TYPES[name].build(sizes).double(), n=8, d=4).int().tolist()
+    ):
         print("  ", *row)
 
 # %% [markdown]
@@ -95,7 +99,9 @@ pd.DataFrame(measured).T
 chains = pd.DataFrame(
     {
         f"n = {n}": [
-            longest_chain(LAYER_TYPES[name].build(Sizes(n=n, d=4, k=3, r=4, h=1)), n, 4)
+            longest_chain(
+                LAYER_TYPES[name].build(Sizes(n=n, d=4, k=3, r=4, h=1)), n, 4
+            )
             for name in ROWS
         ]
         for n in (4, 8, 12)
@@ -128,10 +134,15 @@ for name in ("self_attention", "recurrent", "convolutional"):
         assert flops == kind.term(sizes) + kind.projections(sizes)
         points.append((name, n, flops, flops - kind.projections(sizes)))
 
-costs = pd.DataFrame(points, columns=["layer", "n", "whole layer", "term of table 1"])
+costs = pd.DataFrame(
+    points, columns=["layer", "n", "whole layer", "term of table 1"]
+)
 term = costs.pivot(index="n", columns="layer", values="term of table 1")
 axes = term.plot(
-    loglog=True, marker="o", ylabel="FLOPs of a sentence", title="The terms of table 1, d = 256"
+    loglog=True,
+    marker="o",
+    ylabel="FLOPs of a sentence",
+    title="The terms of table 1, d = 256",
 )
 axes.set_xscale("log", base=2)
 axes
@@ -141,7 +152,13 @@ axes
 # than the representation dimensionality $d$" (section 4). The lines cross where they should:
 
 # %%
-assert (term["self_attention"] < term["recurrent"]).tolist() == [True, True, True, False, False]
+assert (term["self_attention"] < term["recurrent"]).tolist() == [
+    True,
+    True,
+    True,
+    False,
+    False,
+]
 assert term.loc[D, "self_attention"] == term.loc[D, "recurrent"]  # n = d
 whole = costs.pivot(index="n", columns="layer", values="whole layer")
 (whole / whole[["recurrent"]].to_numpy()).round(2)

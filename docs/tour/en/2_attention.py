@@ -34,12 +34,19 @@ print(inspect.getsource(attention_weights))
 # Written out, number by number, and compared with torch's own kernel:
 
 # %%
-queries, keys, values = (torch.randn(2, 3, 5, 16) for _ in range(3))  # B, H, T or S, K or V
+queries, keys, values = (
+    torch.randn(2, 3, 5, 16) for _ in range(3)
+)  # B, H, T or S, K or V
 ours = attention(queries, keys, values)
 
 by_hand = torch.zeros_like(ours)
-for b, h, t in torch.cartesian_prod(torch.arange(2), torch.arange(3), torch.arange(5)).tolist():
-    scores = [sum(queries[b, h, t] * keys[b, h, s]).item() / math.sqrt(16) for s in range(5)]
+for b, h, t in torch.cartesian_prod(
+    torch.arange(2), torch.arange(3), torch.arange(5)
+).tolist():
+    scores = [
+        sum(queries[b, h, t] * keys[b, h, s]).item() / math.sqrt(16)
+        for s in range(5)
+    ]
     total = sum(math.exp(score) for score in scores)
     for s, score in enumerate(scores):
         by_hand[b, h, t] += math.exp(score) / total * values[b, h, s]
@@ -99,7 +106,9 @@ pd.DataFrame(weights.numpy()).rename_axis("query").round(2)
 # %%
 layer = MultiHeadAttention(d_model=16, h=4, d_k=4, d_v=4)
 x = torch.randn(1, 5, 16, requires_grad=True)
-(gradient,) = torch.autograd.grad(layer.attend_to_itself(x, is_causal=True)[0, 2].sum(), x)
+(gradient,) = torch.autograd.grad(
+    layer.attend_to_itself(x, is_causal=True)[0, 2].sum(), x
+)
 seen = (gradient[0] != 0).any(dim=1)
 assert seen.tolist() == [True, True, True, False, False]
 
@@ -126,9 +135,13 @@ torch.testing.assert_close(padded[:, :3], short)
 heads = []
 for i in range(4):
     own = slice(4 * i, 4 * i + 4)  # this head's rows of the matrices
-    q, k, v = ((x @ w.weight[own].T)[:, None] for w in (layer.w_q, layer.w_k, layer.w_v))
+    q, k, v = (
+        (x @ w.weight[own].T)[:, None] for w in (layer.w_q, layer.w_k, layer.w_v)
+    )
     heads.append(attention(q, k, v)[:, 0])
-torch.testing.assert_close(layer.w_o(torch.cat(heads, dim=2)), layer.attend_to_itself(x))
+torch.testing.assert_close(
+    layer.w_o(torch.cat(heads, dim=2)), layer.attend_to_itself(x)
+)
 
 # %% [markdown]
 # With $d_k = d_v = d_{\text{model}} / h$, eight heads cost what one full head would: the parameters
@@ -137,7 +150,10 @@ torch.testing.assert_close(layer.w_o(torch.cat(heads, dim=2)), layer.attend_to_i
 
 # %%
 sizes = {
-    h: sum(p.numel() for p in MultiHeadAttention(512, h, 512 // h, 512 // h).parameters())
+    h: sum(
+        p.numel()
+        for p in MultiHeadAttention(512, h, 512 // h, 512 // h).parameters()
+    )
     for h in (1, 4, 8, 16, 32)
 }
 assert set(sizes.values()) == {4 * 512**2}

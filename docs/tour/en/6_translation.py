@@ -42,7 +42,9 @@ weights = model.attention(sentences[0]).frame("cross")
 aligned = weights.query("query_piece == '▁der' and key_piece == '▁station'")
 best = aligned.loc[aligned["weight"].idxmax()]
 assert best["weight"] > 0.5
-model.attention_figure(sentences[0], layer=int(best["layer"]), head=int(best["head"]))
+model.attention_figure(
+    sentences[0], layer=int(best["layer"]), head=int(best["head"])
+)
 
 # %% [markdown]
 # Attention weights show where information may come from, not why the model decides as it does: the
@@ -65,13 +67,17 @@ BEAM, ALPHA = 4, 0.6
 
 @torch.inference_mode()
 def extensions(beginnings):
-    """All one-piece extensions of (log-probability, pieces), the best 2 BEAM of them."""
+    """The 2 BEAM best one-piece extensions of (log-probability, pieces)."""
     target = torch.tensor([[START, *pieces] for _, pieces in beginnings])
     logits = model.transformer(torch.tensor([source] * len(target)), target)[:, -1]
     logits[:, [PAD, START]] = float("-inf")  # are no output
-    totals = logits.log_softmax(dim=1) + torch.tensor([[total] for total, _ in beginnings])
+    totals = logits.log_softmax(dim=1) + torch.tensor(
+        [[total] for total, _ in beginnings]
+    )
     best = totals.flatten().topk(2 * BEAM)
-    for total, index in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+    for total, index in zip(
+        best.values.tolist(), best.indices.tolist(), strict=True
+    ):
         row, piece = divmod(index, totals.shape[1])
         yield total, [*beginnings[row][1], piece]
 
@@ -81,16 +87,24 @@ while True:
     candidates = list(extensions(beam))
     for total, pieces in candidates[:BEAM]:
         if pieces[-1] == END:
-            finished.append((total / length_penalty(len(pieces), ALPHA), pieces[:-1]))
-    beam = [(total, pieces) for total, pieces in candidates if pieces[-1] != END][:BEAM]
-    steps.append([f"{model.vocabulary.decode([p])[0]} ({total:.1f})" for total, p in beam])
-    # a hypothesis only loses probability as it grows; with the largest penalty there can be, it
-    # may still end so well
+            finished.append(
+                (total / length_penalty(len(pieces), ALPHA), pieces[:-1])
+            )
+    beam = [(total, pieces) for total, pieces in candidates if pieces[-1] != END][
+        :BEAM
+    ]
+    steps.append(
+        [f"{model.vocabulary.decode([p])[0]} ({total:.1f})" for total, p in beam]
+    )
+    # a hypothesis only loses probability as it grows: so well it may still end,
+    # with the largest penalty that there can be
     bound = beam[0][0] / length_penalty(len(source) - 1 + 50 + 1, ALPHA)
     if len(finished) >= BEAM and bound < sorted(finished)[-BEAM][0]:
         break
 
-pd.DataFrame(steps, columns=["best", "second", "third", "fourth"]).rename_axis("step").head(7)
+pd.DataFrame(steps, columns=["best", "second", "third", "fourth"]).rename_axis(
+    "step"
+).head(7)
 
 # %% [markdown]
 # Each row is a step: the four beginnings that are kept, with their log-probabilities. What was
@@ -102,7 +116,9 @@ finished.sort(reverse=True)
 by_hand = [model.vocabulary.decode([pieces])[0] for _, pieces in finished[:BEAM]]
 found = model.hypotheses([text], beam=BEAM, alpha=ALPHA, n_best=BEAM)
 assert found["text"].tolist() == by_hand
-assert all(abs(a - b) < 1e-3 for a, (b, _) in zip(found["score"], finished, strict=False))
+assert all(
+    abs(a - b) < 1e-3 for a, (b, _) in zip(found["score"], finished, strict=False)
+)
 found.drop(columns="sentence").round(2)
 
 # %% [markdown]

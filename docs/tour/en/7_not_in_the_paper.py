@@ -37,12 +37,17 @@ for N in (1, 2, 6):
     model = Transformer(model_of("base").replace(N=N), P, max_length=64).eval()
     with torch.no_grad():
         logits = model(source, target).flatten(0, 1)
-    loss = plain_smoothed_cross_entropy(logits, torch.randint(4, P, (160,)), eps_ls=0.0).mean()
+    loss = plain_smoothed_cross_entropy(
+        logits, torch.randint(4, P, (160,)), eps_ls=0.0
+    ).mean()
     untrained[N] = {
         "deviation of the embeddings": model.embedding.detach().std().item(),
         "of the logits": logits.std().item(),
         "loss": loss.item(),
-        "repeats what it reads": (logits.argmax(dim=1) == target.flatten()).float().mean().item(),
+        "repeats what it reads": (logits.argmax(dim=1) == target.flatten())
+        .float()
+        .mean()
+        .item(),
     }
 
 table = pd.DataFrame(untrained).T.rename_axis("N")
@@ -70,8 +75,13 @@ assert table["repeats what it reads"].round(1).tolist() == [1, 1, 0]
 # %%
 P, eps = 37_000, 0.1  # pieces, and the paper's smoothing
 readings = pd.DataFrame(
-    {"right piece": [1 - eps, 1 - eps + eps / P], "each other piece": [eps / (P - 1), eps / P]},
-    index=pd.Index(["the authors' program", "reference 36, and here"], name="reading"),
+    {
+        "right piece": [1 - eps, 1 - eps + eps / P],
+        "each other piece": [eps / (P - 1), eps / P],
+    },
+    index=pd.Index(
+        ["the authors' program", "reference 36, and here"], name="reading"
+    ),
 )
 assert readings["right piece"].diff().iloc[1] < 1e-5
 readings.map("{:.4g}".format)

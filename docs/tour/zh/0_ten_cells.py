@@ -11,8 +11,14 @@ import aiayn
 model = aiayn.load("shipped")
 
 # %%
-sentences = ["Where is the station?", "The dog sleeps.", "She speaks three languages."]
-pd.DataFrame({"English": sentences, "German": model.translate(sentences, beam=4, alpha=0.6)})
+sentences = [
+    "Where is the station?",
+    "The dog sleeps.",
+    "She speaks three languages.",
+]
+pd.DataFrame(
+    {"English": sentences, "German": model.translate(sentences, beam=4, alpha=0.6)}
+)
 
 # %% [markdown]
 # 每句话最好的几个译文，以及束搜索用来排序的得分（自然对数；论文第 6.1 节）：

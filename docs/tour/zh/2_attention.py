@@ -31,12 +31,19 @@ print(inspect.getsource(attention_weights))
 # 代码除的是查询而不是得分，结果相同而更省。它真是那个公式吗？逐个数字写出来，再与 torch 自带的算子比较：
 
 # %%
-queries, keys, values = (torch.randn(2, 3, 5, 16) for _ in range(3))  # B, H, T or S, K or V
+queries, keys, values = (
+    torch.randn(2, 3, 5, 16) for _ in range(3)
+)  # B, H, T or S, K or V
 ours = attention(queries, keys, values)
 
 by_hand = torch.zeros_like(ours)
-for b, h, t in torch.cartesian_prod(torch.arange(2), torch.arange(3), torch.arange(5)).tolist():
-    scores = [sum(queries[b, h, t] * keys[b, h, s]).item() / math.sqrt(16) for s in range(5)]
+for b, h, t in torch.cartesian_prod(
+    torch.arange(2), torch.arange(3), torch.arange(5)
+).tolist():
+    scores = [
+        sum(queries[b, h, t] * keys[b, h, s]).item() / math.sqrt(16)
+        for s in range(5)
+    ]
     total = sum(math.exp(score) for score in scores)
     for s, score in enumerate(scores):
         by_hand[b, h, t] += math.exp(score) / total * values[b, h, s]
@@ -92,7 +99,9 @@ pd.DataFrame(weights.numpy()).rename_axis("query").round(2)
 # %%
 layer = MultiHeadAttention(d_model=16, h=4, d_k=4, d_v=4)
 x = torch.randn(1, 5, 16, requires_grad=True)
-(gradient,) = torch.autograd.grad(layer.attend_to_itself(x, is_causal=True)[0, 2].sum(), x)
+(gradient,) = torch.autograd.grad(
+    layer.attend_to_itself(x, is_causal=True)[0, 2].sum(), x
+)
 seen = (gradient[0] != 0).any(dim=1)
 assert seen.tolist() == [True, True, True, False, False]
 
@@ -117,16 +126,23 @@ torch.testing.assert_close(padded[:, :3], short)
 heads = []
 for i in range(4):
     own = slice(4 * i, 4 * i + 4)  # this head's rows of the matrices
-    q, k, v = ((x @ w.weight[own].T)[:, None] for w in (layer.w_q, layer.w_k, layer.w_v))
+    q, k, v = (
+        (x @ w.weight[own].T)[:, None] for w in (layer.w_q, layer.w_k, layer.w_v)
+    )
     heads.append(attention(q, k, v)[:, 0])
-torch.testing.assert_close(layer.w_o(torch.cat(heads, dim=2)), layer.attend_to_itself(x))
+torch.testing.assert_close(
+    layer.w_o(torch.cat(heads, dim=2)), layer.attend_to_itself(x)
+)
 
 # %% [markdown]
 # 当 $d_k = d_v = d_{\text{model}} / h$ 时，八个头的开销与一个全宽的头相同：四个矩阵的参数量与 $h$ 无关。正因如此，表 3 的(A) 行才能在“保持计算量不变”的前提下改变头数。
 
 # %%
 sizes = {
-    h: sum(p.numel() for p in MultiHeadAttention(512, h, 512 // h, 512 // h).parameters())
+    h: sum(
+        p.numel()
+        for p in MultiHeadAttention(512, h, 512 // h, 512 // h).parameters()
+    )
     for h in (1, 4, 8, 16, 32)
 }
 assert set(sizes.values()) == {4 * 512**2}

@@ -17,7 +17,7 @@ attention, feed_forward = MultiHeadAttention(D, 4, 8, 8), FeedForward(D, 64)
 
 
 def layer(x):
-    """A layer of the encoder without its norms, which treat every position alike too."""
+    """A layer of the encoder without norms, which treat positions alike too."""
     x = x + attention.attend_to_itself(x)
     return x + feed_forward(x)
 
@@ -50,8 +50,12 @@ assert (agent - patient).norm() > 1
 
 # %%
 table = sinusoids(60, D)
-channels = pd.DataFrame(table[:, [0, 1, 8, 16]].numpy(), columns=["0", "1", "8", "16"])
-channels.plot(xlabel="position", title="Four of 32 channels of the positional encoding")
+channels = pd.DataFrame(
+    table[:, [0, 1, 8, 16]].numpy(), columns=["0", "1", "8", "16"]
+)
+channels.plot(
+    xlabel="position", title="Four of 32 channels of the positional encoding"
+)
 
 # %% [markdown]
 # “对任意固定的偏移 $k$，$PE_{pos+k}$ 可以表示为 $PE_{pos}$ 的线性函数”，而且在每个位置上都是同一个函数：每根表针转过一个固定的角度。
@@ -76,7 +80,9 @@ by_distance = pd.DataFrame(
 )
 assert (by_distance.max(axis=1) - by_distance.min(axis=1)).max() < 1e-5
 by_distance["to position 0"].plot(
-    xlabel="distance in positions", ylim=(0, 1.05), title="Similarity of two positional encodings"
+    xlabel="distance in positions",
+    ylim=(0, 1.05),
+    title="Similarity of two positional encodings",
 )
 
 # %% [markdown]
@@ -84,13 +90,17 @@ by_distance["to position 0"].plot(
 
 # %%
 d_model = 512
-drawn = torch.randn(1000, d_model) * d_model**-0.5  # as a new model's embeddings are
+drawn = (
+    torch.randn(1000, d_model) * d_model**-0.5
+)  # as a new model's embeddings are
 size = {
     "embedding": drawn,
     "embedding × √d_model": drawn * d_model**0.5,
     "positions": sinusoids(50, d_model),
 }
-sizes = pd.Series({name: x.square().mean().sqrt().item() for name, x in size.items()})
+sizes = pd.Series(
+    {name: x.square().mean().sqrt().item() for name, x in size.items()}
+)
 assert 15 < sizes["positions"] / sizes["embedding"] < 17
 sizes.to_frame("root mean square").round(2)
 

@@ -28,7 +28,10 @@ convolutions = torch.nn.Sequential(
     torch.nn.Conv1d(16, 64, 1), torch.nn.ReLU(), torch.nn.Conv1d(64, 16, 1)
 )
 with torch.no_grad():
-    for conv, linear in ((convolutions[0], feed_forward.w_1), (convolutions[2], feed_forward.w_2)):
+    for conv, linear in (
+        (convolutions[0], feed_forward.w_1),
+        (convolutions[2], feed_forward.w_2),
+    ):
         conv.weight.copy_(linear.weight[:, :, None])
         conv.bias.copy_(linear.bias)
 x = torch.randn(2, 7, 16)
@@ -54,18 +57,28 @@ torch.testing.assert_close(y.var(dim=2, correction=0), torch.ones(1, 4))
 rows = []
 for depth in (2, 4, 8, 16, 32):
     for has_residual in (True, False):
-        stack = [(Residual(base).eval(), FeedForward(512, 2048)) for _ in range(depth)]
+        stack = [
+            (Residual(base).eval(), FeedForward(512, 2048)) for _ in range(depth)
+        ]
         y = x = torch.randn(1, 4, 512, requires_grad=True)
         for add_and_norm, sublayer in stack:
             y = add_and_norm(y, sublayer) if has_residual else sublayer(y)
         (gradient,) = torch.autograd.grad((y * torch.randn_like(y)).sum(), x)
-        rows.append((depth, "x + FFN(x)" if has_residual else "FFN(x)", gradient.norm().item()))
+        rows.append(
+            (
+                depth,
+                "x + FFN(x)" if has_residual else "FFN(x)",
+                gradient.norm().item(),
+            )
+        )
 
 norms = pd.DataFrame(rows, columns=["layers", "stack", "gradient"])
 norms = norms.pivot(index="layers", columns="stack", values="gradient")
 assert norms.loc[32, "x + FFN(x)"] > 0.1 * norms.loc[2, "x + FFN(x)"]
 assert norms.loc[32, "FFN(x)"] < 1e-10 * norms.loc[2, "FFN(x)"]
-norms.plot(logy=True, marker="o", title="Norm of the gradient at the bottom of a stack")
+norms.plot(
+    logy=True, marker="o", title="Norm of the gradient at the bottom of a stack"
+)
 
 # %% [markdown]
 # 先求和*后*归一化，这是论文的图 1。此后的模型大多把归一化放在子层*之前*，不用预热也容易训练；作者自己的程序从 2017 年 10 月起也是如此。在本项目里，一行写上 `norm: pre` 即可（见 `docs/change.md`）。
@@ -108,14 +121,16 @@ print(f"{counted:,}")
 
 # %%
 printed = {
-    "base": 65, "B_dk16": 58, "B_dk32": 60, "C_N2": 36, "C_N4": 50, "C_N8": 80, "C_d256": 28,
-    "C_d1024": 168, "C_ff1024": 53, "C_ff4096": 90, "big": 213,
+    "base": 65, "B_dk16": 58, "B_dk32": 60, "C_N2": 36, "C_N4": 50, "C_N8": 80,
+    "C_d256": 28, "C_d1024": 168, "C_ff1024": 53, "C_ff4096": 90, "big": 213,
 }  # fmt: skip
 counts = pd.DataFrame(
     {
         "paper, millions": printed,
         "37,000 pieces": {row: parameters(model_of(row)) / 1e6 for row in printed},
-        "40,500 pieces": {row: parameters(model_of(row), 40_500) / 1e6 for row in printed},
+        "40,500 pieces": {
+            row: parameters(model_of(row), 40_500) / 1e6 for row in printed
+        },
     }
 )
 off = (counts["40,500 pieces"] - counts["paper, millions"]).abs()
@@ -129,9 +144,13 @@ counts.rename_axis("row").round(1)
 shipped = aiayn.load("shipped").transformer
 own = sum(p.numel() for p in shipped.parameters())
 layers, (vocabulary, width) = len(shipped.encoder), shipped.embedding.shape
-row = base.replace(N=layers, d_model=width, d_ff=4 * width, h=6, d_k=width // 6, d_v=width // 6)
+row = base.replace(
+    N=layers, d_model=width, d_ff=4 * width, h=6, d_k=width // 6, d_v=width // 6
+)
 assert own == parameters(row, vocabulary)
-print(f"{layers} layers, d_model {width}, {vocabulary:,} pieces: {own:,} parameters")
+print(
+    f"{layers} layers, d_model {width}, {vocabulary:,} pieces: {own:,} parameters"
+)
 
 # %% [markdown]
 # **代码**：`src/aiayn/model/layers.py` 与 `transformer.py`。
