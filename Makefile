@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help docs repro report table3 reproduction publish reproductions verify rehearse quick test pytest versions lint format params lock tour sync explorer ui bench kills gpu-check slurm clean
+.PHONY: help docs repro report sweep table3 reproduction publish reproductions verify rehearse quick test pytest versions lint format params lock tour sync explorer ui bench kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,7 +26,7 @@ $(READY): pyproject.toml constraints.txt
 JOBS ?=
 REPRO := aiayn repro $(if $(JOBS),--jobs $(JOBS))
 # the shell's own variables, as text: what stands in them is no part of a command
-export SCALE LAUNCHER GPUS FROM NAME
+export SCALE LAUNCHER GPUS FROM NAME SET
 TOP_SCALE := demo
 FOLDER := python -m aiayn.commands.repro.scale_folder $(if $(SCALE),--scale="$$SCALE")
 PREPARE := $(FOLDER) $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS") $(if $(FROM),--from="$$FROM")
@@ -42,6 +42,9 @@ rehearse: $(READY) ## train a few steps by the launcher, run every stage, then l
 
 report: $(READY) ## render the report, running first whatever it lacks
 	@$(ENTER) && $(REPRO) report
+
+sweep: $(READY) ## train a model with several values of one column, as rows of table 3 (make sweep SET=E_learned.P_drop=0,0.2)
+	@$(ENTER) && python -m aiayn.commands.repro.sweep "$$SET" && $(REPRO)
 
 table3: $(READY) ## make table 3 alone, training first what it lacks
 	@$(ENTER) && $(REPRO) compare profile_models && python "$(CURDIR)/pipeline/report.py" --only table_3

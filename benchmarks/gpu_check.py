@@ -6,14 +6,17 @@ test fails, or there is no GPU.
 
 from __future__ import annotations
 
+import itertools
 import platform
 import re
 import statistics
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -33,6 +36,7 @@ REPORT = Path("gpu_report.md")
 TESTS = ("tests/gpu", "tests/model/test_device.py")
 WARM_UP_STEPS, STEPS = 5, 20
 PIECES = 37_000
+TRITON = "aiayn.training.trainer.triton_version"  # None: torch's kernels alone
 BASE = Model(
     N=6, d_model=512, d_ff=2048, h=8, d_k=64, d_v=64, P_drop=0.1, eps_ls=0.1, steps=100_000,
     positions="sinusoid", average=5, checkpoint_steps=1500,
@@ -70,9 +74,9 @@ def news_like_tokens(pairs: int) -> TokenArrays:
     return TokenArrays(sides[0], sides[1], PIECES)
 
 
-def step_times(micro_batches: int) -> tuple[float, float, float]:
-    """Of base on one GPU, 25,000 tokens a step, bfloat16 products: median ms of a step, target
-    tokens/s, and peak memory, GB."""
+def step_times(micro_batches: int, *, own: bool) -> tuple[float, float, float]:
+    """Of base on one GPU, 25,000 tokens a step, bfloat16 products, with the project's own kernels
+    or without: median ms of a step, target tokens/s, and peak memory, GB."""
     device = open_device("cuda", "bfloat16", d_model=BASE.d_model)
     training = Training(
         batch_tokens=25_000, micro_batches=micro_batches, max_length=256, warmup_steps=4000,
@@ -80,7 +84,9 @@ def step_times(micro_batches: int) -> tuple[float, float, float]:
         validation_steps=1500, log_steps=100,
     )  # fmt: skip
     job = Job("en-de.base", "translation", BASE, training, 1, "", "")
-    trainer = Trainer(job, news_like_tokens(100_000), news_like_tokens(100), device, Processes())
+    train, dev = news_like_tokens(100_000), news_like_tokens(100)
+    with nullcontext() if own else mock.patch(TRITON, return_value=None):
+        trainer = Trainer(job, train, dev, device, Processes())
     torch.cuda.reset_peak_memory_stats()
     seconds, tokens = [], 0
     for number in range(WARM_UP_STEPS + STEPS):
@@ -113,9 +119,11 @@ def machine_lines() -> Iterator[str]:
 def report(
     machine: Sequence[str],
     outcomes: Mapping[str, tuple[str, str]],
-    speeds: Mapping[int, tuple[float, float, float] | None],
+    speeds: Mapping[tuple[int, bool], tuple[float, float, float] | None],
 ) -> str:
-    """The page. `speeds` are `step_times` by micro-batches of a step; None: out of memory."""
+    """The page. `speeds` are `step_times` by micro-batches of a step and whether the kernels are
+    the project's own; None: out of memory.
+    """
     counts = {
         outcome: sum(found == outcome for found, _ in outcomes.values())
         for outcome in ("passed", "failed", "skipped")
@@ -128,13 +136,15 @@ def report(
         if outcome != "passed"
     ]
     lines += ["", "## A step of base", "", "25,000 tokens a side, bfloat16 products, one GPU.", ""]
-    lines += ["| micro-batches | ms a step | target tokens/s | GB |", "| --: | --: | --: | --: |"]
-    for number, speed in speeds.items():
+    lines += ["| micro-batches | kernels | ms a step | target tokens/s | GB |"]
+    lines += ["| --: | :-- | --: | --: | --: |"]
+    for (number, own), speed in speeds.items():
+        case = f"| {number} | {'own' if own else 'of torch alone'} "
         if speed is None:
-            lines.append(f"| {number} | out of memory | | |")
+            lines.append(f"{case}| out of memory | | |")
         else:
             ms, tokens, memory = speed
-            lines.append(f"| {number} | {ms:.1f} | {tokens:,.0f} | {memory:.1f} |")
+            lines.append(f"{case}| {ms:.1f} | {tokens:,.0f} | {memory:.1f} |")
     return "\n".join(lines) + "\n"
 
 
@@ -148,12 +158,12 @@ def main() -> None:
     require_gpus(1)
     outcomes = Outcomes()
     code = pytest.main(["-n", "0", *TESTS], plugins=[outcomes])
-    speeds: dict[int, tuple[float, float, float] | None] = {}
-    for number in (8, 1):
+    speeds: dict[tuple[int, bool], tuple[float, float, float] | None] = {}
+    for number, own in itertools.product((8, 1), (True, False)):
         try:
-            speeds[number] = step_times(number)
+            speeds[number, own] = step_times(number, own=own)
         except torch.OutOfMemoryError:
-            speeds[number] = None
+            speeds[number, own] = None
     REPORT.write_text(report([*machine_lines()], outcomes.by_test, speeds), encoding="utf-8")
     print(f"The report is at {REPORT}. To send it in, open an issue with it.")
     sys.exit(int(code))

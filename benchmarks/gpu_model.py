@@ -14,14 +14,15 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import torch
-from benchmarks.gpu_check import BASE, PIECES, news_like_tokens
+from benchmarks.gpu_check import BASE, PIECES, TRITON, news_like_tokens
 from tests.gpu.pretended_gpu import (
     KERNELS,
     PRETENDED,
@@ -95,7 +96,7 @@ class Operator:
 
 @dataclass
 class Step:
-    """The operators of a step on one of `processes` GPUs, and the bytes that they sum."""
+    """The operators of a step on one of `processes` GPUs, and the bytes for whose sum it waits."""
 
     operators: list[Operator] = field(default_factory=list)
     processes: int = 1
@@ -150,20 +151,23 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs = kwargs or {}
         out = function(*args, **kwargs)
         name = function.overloadpacket.__name__
-        read = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        leaves = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        read = [*{id(leaf): leaf for leaf in leaves}.values()]
         written = [leaf for leaf in tree_leaves(out) if isinstance(leaf, Tensor)]
         tensors = [*read, *written]
         if name in WITHOUT_KERNEL or function.namespace not in ("aten", "aiayn"):
             return out
         count = flop_registry.get(function.overloadpacket)
+        given = args[:3] if name == "addmm" else args  # without a format of the sums
         self.operators.append(
             Operator(
                 kind=self.kind(name, [tuple(tensor.shape) for tensor in tensors]),
                 name=name,
                 kernels=KERNELS.get(name, 1),
                 bytes=_bytes(name, read, written),
-                flops=count(*args, **kwargs, out_val=out) if count else 0,
-                dtype=next((t.dtype for t in read if t.is_floating_point()), None),
+                flops=count(*given, **kwargs, out_val=out) if count else 0,
+                # the first of addmm's is that of its sums
+                dtype=next((t.dtype for t in reversed(given) if isinstance(t, Tensor)), None),
             )
         )
         return out
@@ -199,6 +203,14 @@ def _bytes(name: str, read: Sequence[Tensor], written: Sequence[Tensor]) -> int:
         return sum(map(_size, written))
     if name in ("embedding", "gather"):
         return 2 * sum(map(_size, written)) + _size(read[1])
+    if name == "copy_":
+        return _size(read[1]) + _size(written[0])
+    if name == "smoothed_cross_entropy_":  # reads the logits twice and writes them
+        return 3 * _size(read[0]) + _size(read[1]) + _size(written[0])
+    if name == "residual_norm_backward":  # writes and reads sums of parts of the rows
+        width = read[-2].shape[-1]
+        sums = 2 * 4 * 2 * width * min(written[0].numel() // width, 512)
+        return sum(map(_size, read)) + sum(map(_size, written)) + sums
     if name == "_fused_adam_":  # reads four vectors and writes three of them
         return sum(map(_size, read)) * 7 // 4
     return sum(map(_size, read)) + sum(map(_size, written))
@@ -216,6 +228,9 @@ class Part(Processes):
 
     def add_up(self, tensor: Tensor) -> Tensor:
         return tensor
+
+    def begin_to_add_up(self, tensor: Tensor) -> Callable[[], None]:
+        return lambda: None
 
 
 def step_of(row: Model, micro_batches: int, processes: int) -> Step:
@@ -235,8 +250,9 @@ def step_of(row: Model, micro_batches: int, processes: int) -> Step:
         trainer.step()  # the optimiser makes its state
         with recorder:
             trainer.step()
-    summed = trainer.flat.sums.numel() * 4 if processes > 1 else 0
-    return Step(recorder.operators, processes, summed)
+    # with buckets, all but the embedding's gradient is summed while the GPU computes others
+    waits_for = trainer.model.embedding if trainer.buckets else trainer.flat.sums
+    return Step(recorder.operators, processes, waits_for.numel() * 4 if processes > 1 else 0)
 
 
 def _moved(module: nn.Module, device: torch.device) -> nn.Module:
@@ -293,9 +309,13 @@ def main() -> None:
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     rows = {"base": BASE, "big": BIG}
     asked = [("base", 8, 8), ("base", 1, 8), ("base", 1, 1), ("big", 8, 8), ("big", 1, 8)]
-    with answering_for_a_gpu(), mock.patch("torch.nn.Module.to", _moved):
-        steps = {name: step_of(rows[name[0]], name[2], name[1]) for name in asked}
-    print("\n".join(tables(steps)))
+    for title, own in (("With torch's kernels alone", False), ("With the project's own", True)):
+        with answering_for_a_gpu(), mock.patch("torch.nn.Module.to", _moved), ExitStack() as stack:
+            if not own:
+                stack.enter_context(mock.patch(TRITON, return_value=None))
+            steps = {name: step_of(rows[name[0]], name[2], name[1]) for name in asked}
+        print(f"\n## {title}\n")
+        print("\n".join(tables(steps)), flush=True)
 
 
 if __name__ == "__main__":

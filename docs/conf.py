@@ -1,8 +1,9 @@
 """The documentation as a site, by Sphinx: `make docs`, then open site/index.html.
 
-The pages are the Markdown files of the repository, at their own paths; what they link to beside
-them, such as reports, parameters and code, is copied to its own path too. Nothing is loaded from
-elsewhere: the theme brings its scripts, and formulas become MathML.
+Sphinx rather than MkDocs, whose development has stopped. The pages are the Markdown files of the
+repository, at their own paths; what they link to beside them, such as reports, parameters and code,
+is copied to its own path too. Nothing is loaded from elsewhere: the theme brings its scripts, and
+formulas become MathML.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ exclude_patterns = [".*", "data", "models", "scratch", "scales", "site", "mlruns
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 default_role = "code"
+autodoc_default_options = {"exclude-members": "model_config"}
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 html_theme = "furo"
@@ -124,6 +126,26 @@ def copy_files(app: Sphinx, error: Exception | None) -> None:
     (Path(app.outdir) / "index.html").write_text(f"{index}<title>{project}</title>\n")
 
 
+def define_terms(app: Sphinx, what: str, name: str, it: object, _: Any, lines: list[str]) -> None:
+    """Turn the tables of two columns of our docstrings into lists of definitions."""
+    shown: list[str] = []
+    is_table = False
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if set(after) == set("-| "):  # the heading
+            continue
+        if set(line) == set("-| "):
+            is_table = True
+        elif not is_table or not line:
+            is_table = False
+            shown.append(line)
+        elif line.startswith(" "):
+            shown[-1] += f" {line.strip()}"
+        else:
+            term, _, meaning = line.partition(" | ")
+            shown += [term, f"    {meaning}"]
+    lines[:] = shown
+
+
 def formula(translator: Any, node: nodes.Element) -> None:
     """A formula as MathML, which browsers show without a script."""
     is_block = isinstance(node, nodes.math_block)
@@ -136,6 +158,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", add_navigation)
     app.connect("source-read", add_explorer)
     app.connect("build-finished", copy_files)
+    app.connect("autodoc-process-docstring", define_terms, priority=400)  # before napoleon
     app.add_transform(LinkedFiles)
     app.add_html_math_renderer("mathml", (formula, None), (formula, None))
     return {"parallel_read_safe": False}

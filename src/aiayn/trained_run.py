@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import string
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +35,10 @@ from aiayn.validation import message
 
 # attention takes memory for the square of a sentence's pieces: with 8 heads of 4,096 pieces 0.5 GB
 LONGEST = 4096
+
+WORD_BEGIN = "\u2581"
+BYTE = re.compile(r"<0x[0-9A-F]{2}>")  # of a character that the vocabulary lacks
+LETTERS, LETTERS_IN_A_PIECE = 6, 1.5  # a word of so many at least, in pieces of fewer each
 
 # by kind of task: the method (and subcommand) for it, and the verb of its error message
 USES: Mapping[Kind, tuple[str, str]] = {
@@ -77,6 +83,17 @@ class TrainedRun:
             for n, pieces in enumerate(self.vocabulary.encode(self._normalized(sentences)))
             if len(pieces) > LONGEST
         }
+
+    def unfamiliar(self, sentences: Sequence[str]) -> dict[int, list[str]]:
+        """Words that the vocabulary cuts into little more than single letters, or bytes, by the
+        sentence's index: training text had hardly any, and what becomes of them is a guess. Of held
+        out text of the demo this is one sentence in two thousand."""
+        found = {}
+        for n, sentence in enumerate(self._normalized(sentences)):
+            words = [word.strip(string.punctuation) for word in sentence.split()]
+            pieces = map(self.vocabulary.pieces, self.vocabulary.encode(words))
+            found[n] = [w for w, parts in zip(words, pieces, strict=True) if _is_cut(w, parts)]
+        return {n: words for n, words in found.items() if words}
 
     def translate(
         self, sentences: Sequence[str], *, beam: int | None = None, alpha: float | None = None
@@ -279,3 +296,10 @@ class TrainedRun:
                 f"average@{self.name}, or, if they were made elsewhere: dvc pull."
             )
         return weights
+
+
+def _is_cut(word: str, pieces: Sequence[str]) -> bool:
+    parts = [piece for piece in pieces if piece != WORD_BEGIN]
+    if any(BYTE.fullmatch(part) for part in parts):
+        return True
+    return len(word) >= LETTERS and word.isalpha() and len(word) < LETTERS_IN_A_PIECE * len(parts)

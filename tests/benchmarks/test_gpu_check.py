@@ -50,11 +50,15 @@ def test_every_test_is_told_with_its_reason(outcomes: Outcomes) -> None:
 
 
 def test_the_page(outcomes: Outcomes) -> None:
-    page = report(["- torch 2"], outcomes.by_test, {8: (66.04, 378_000.4, 21.25), 1: None})
+    page = report(
+        ["- torch 2"], outcomes.by_test, {(8, True): (66.04, 378_000.4, 21.25), (1, False): None}
+    )
     assert "1 passed, 2 failed, 1 skipped" in page
     assert "test_not_here`: needs two GPUs\n" in page
     assert "/home/somebody" not in page
-    assert "| 8 | 66.0 | 378,000 | 21.2 |\n| 1 | out of memory | | |\n" in page
+    assert (
+        "| 8 | own | 66.0 | 378,000 | 21.2 |\n| 1 | of torch alone | out of memory | | |\n" in page
+    )
 
 
 @pytest.mark.slow

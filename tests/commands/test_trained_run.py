@@ -124,6 +124,18 @@ def test_arguments_a_file_and_stdin_are_translated_alike(
         assert capsys.readouterr() == (expected_output, "")
 
 
+def test_words_that_the_vocabulary_hardly_has_are_named(project: Path, capsys: Capture) -> None:
+    main(["translate", RUN, *SENTENCES[:1], "A quetzalcoatlus sleeps.", "A dog 漢字, zyzzyvas"])
+    printed = capsys.readouterr()
+    assert printed.out.count("\n") == 3
+    assert printed.err == (
+        "the sentences given, line 2: words that the model hardly knows: quetzalcoatlus\n"
+        "the sentences given, line 3: words that the model hardly knows: 漢字, zyzzyvas\n"
+    )
+    main(["translate", RUN, *["漢字"] * 12])
+    assert capsys.readouterr().err.endswith("given: 2 more lines with such words\n")
+
+
 def test_a_run_that_is_not_tested_translates_with_its_last_checkpoint(
     project: Path, capsys: Capture
 ) -> None:
@@ -321,7 +333,8 @@ def test_output_is_utf8_whatever_the_locale(project: Path) -> None:
         check=False,
         env={**os.environ, **ascii_alone, "PYTHONPATH": str(source)},
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "café\n".encode(), b"")
+    assert (done.returncode, done.stdout) == (0, "café\n".encode())
+    assert done.stderr in (b"", b"stdin, line 1: words that the model hardly knows: caf\\xe9\n")
 
 
 def test_weights_of_endless_sentences(project: Path, tmp_path: Path) -> None:
@@ -424,5 +437,5 @@ def test_ctrl_c_is_no_error(
 
     monkeypatch.setattr("aiayn.trained_run.translate", interrupted)
     with pytest.raises(SystemExit, match="130"):
-        main(["translate", RUN, "x"])
+        main(["translate", RUN, *SENTENCES])
     assert capsys.readouterr().err == "Stopped.\n"

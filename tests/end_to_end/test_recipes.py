@@ -118,9 +118,14 @@ def test_a_row_of_table_3(patched: Path) -> None:
     added = [line for line in diff.splitlines() if re.match(r"\+ ", line)]
     assert len(added) == 2
     assert all(line in PAGE for line in added)
+    model, run = re.findall(r"^\+(  .*pre_norm.*)$", PAGE, flags=re.M)
+    scale = patched / "conf/scale/demo.yaml"
+    text = scale.read_text().replace("  narrow:", f"{model}\n  narrow:")
+    scale.write_text(text.replace("  en-de.narrow:", f"{run}\n  en-de.narrow:"))
     write_params(patched, "demo", None, None, patched)
     found = config.load(patched / "params.yaml")
     assert found.model_of("en-de.narrow").d_ff == 64
+    assert found.model_of("en-de.pre_norm").norm == "pre"
 
 
 def test_a_corpus_of_two_text_files(patched: Path) -> None:

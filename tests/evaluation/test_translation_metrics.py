@@ -22,12 +22,13 @@ import pytest
 import sacremoses
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.metrics.ter import TER
 
 from aiayn.data import moses
 from aiayn.data.corpora.archives import segments
 from aiayn.errors import ScoreError
 from aiayn.evaluation.metric import score_by_name
-from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations, bootstrapped
 from aiayn.results.scores import Score
 from aiayn.results.text import RAW
 
@@ -252,6 +253,17 @@ def test_unequal_or_no_lines_are_refused(hypotheses: list[str], references: list
     message = f"^{len(hypotheses)} hypotheses .* {len(references)} references"
     with pytest.raises(ScoreError, match=message):
         score_split(hypotheses, references, "de")
+
+
+def test_a_score_beyond_its_scale_is_refused_not_cut() -> None:
+    """Six words too many, against four of the references: TER is 150 percent."""
+    sides = (["a b c d e f g h i", "x"], ["a b c", "x"])
+    with pytest.raises(ScoreError, match=r"^TER is 150\.00, beyond its scale of 0 to 100\. "):
+        bootstrapped(TER(), sides)
+    score = bootstrapped(TER(), sides, highest=math.inf)
+    assert score.value == 150
+    assert score.high is not None
+    assert score.high > 150
 
 
 def test_the_users_seed_neither_enters_nor_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,13 @@ from typing import Any
 from unittest import mock
 
 import torch
+from tests.gpu import references as references  # registers them
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from aiayn.model import attention
+from aiayn.model.device import Device
+from aiayn.training.gpu import layers
 
 PRETENDED = "AIAYN_PRETENDED_GPU"  # set in such a process
 CUDA = torch.device("cuda", 0)
@@ -40,7 +43,7 @@ WITHOUT_KERNEL = {
 # kernels beyond one of an operator, in deterministic mode (torch's sources in aten/src/ATen/native/cuda)
 KERNELS = {
     "_fused_adam_": 2, "constant_pad_nd": 2, "embedding_dense_backward": 9, "masked_fill": 2,
-    "native_layer_norm_backward": 2, "scatter_add_": 16, "index_put_": 12, "_index_put_impl_": 12,
+    "native_layer_norm_backward": 2, "residual_norm_backward": 2, "scatter_add_": 16, "index_put_": 12, "_index_put_impl_": 12,
     "_scaled_dot_product_efficient_attention_backward": 3, "_scaled_dot_product_flash_attention_backward": 5,
 }  # fmt: skip
 if PRETENDED in os.environ:
@@ -163,7 +166,7 @@ def _run(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     if asked is not None:
         plain_kwargs["device"] = torch.device("cpu")
     plain_kwargs.pop("pin_memory", None)
-    compute: Callable[..., Any] = ATTENTION.get(name, function)
+    compute: Callable[..., Any] = STAND_INS.get(str(function), STAND_INS.get(name, function))
     out = compute(*plain_args, **plain_kwargs)
     # what was written in place is the tensor that was given
     given = {id(tensor.held): tensor for tensor in pretended} | {id(host): host for host in hosts}
@@ -211,7 +214,8 @@ def _has_mask(indices: Sequence[Tensor | None]) -> bool:
     return any(index is not None and index.dtype == torch.bool for index in indices)
 
 
-# The fused kernels of attention, which a CPU has under other names: numbers and the layouts of CUDA's.
+# The fused kernels of attention, which a CPU has under other names: numbers and the layouts of CUDA's; and a
+# product with sums of another format. The project's own kernels are in references.py.
 
 
 def _efficient(
@@ -250,7 +254,24 @@ def _flash_backward(
     return _attend_backward(grad, q, k, v, None, out, lse, is_causal)
 
 
-ATTENTION: dict[str, Callable[..., Any]] = {
+def _addmm(
+    sums: Tensor,
+    a: Tensor,
+    b: Tensor,
+    dtype: torch.dtype,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor,
+) -> Tensor:
+    assert sums is out
+    assert sums.dtype == dtype == torch.float32
+    assert a.dtype == b.dtype == layers.ROUNDED
+    return out.add_(a.float() @ b.float())
+
+
+STAND_INS: dict[str, Callable[..., Any]] = {
+    "aten.addmm.dtype_out": _addmm,
     "_scaled_dot_product_efficient_attention": _efficient,
     "_scaled_dot_product_efficient_attention_backward": _efficient_backward,
     "_scaled_dot_product_flash_attention": _flash,
@@ -336,6 +357,11 @@ def _pinned(tensor: Tensor, device: object = None) -> Tensor:
     return tensor
 
 
+def _triton_version(device: Device, *, tells: bool) -> str | None:
+    is_used = device.device.type == "cuda" and device.precision == "bfloat16"
+    return "pretended" if is_used else None
+
+
 @contextmanager
 def answering_for_a_gpu() -> Iterator[None]:
     """Inside it torch says that this machine has a GPU, and attention takes a GPU's kernels."""
@@ -353,6 +379,7 @@ def answering_for_a_gpu() -> Iterator[None]:
         for name, answer in answers.items():
             stack.enter_context(mock.patch(name, return_value=answer))
         stack.enter_context(mock.patch("torch.Tensor.pin_memory", _pinned))
+        stack.enter_context(mock.patch("aiayn.training.trainer.triton_version", _triton_version))
         stack.enter_context(
             mock.patch.object(attention, "scaled_dot_product_attention", cuda_attention)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 import yaml
 
@@ -38,12 +39,26 @@ def pairs(number: int, seed: int) -> TokenArrays:
     return TokenArrays(Side(ids, offsets), Side(ids, offsets), vocabulary=PIECES)
 
 
+def labelled(number: int) -> TokenArrays:
+    """Sentences of five pieces, each with one of two labels."""
+    offsets = np.arange(0, 6 * number + 1, 6)
+    ids = np.random.default_rng(0).integers(6, PIECES, offsets[-1], dtype=np.uint16)
+    ids[offsets[1:] - 1] = 3
+    targets = np.tile(np.array([4, 3, 5, 3], np.uint16), number // 2)
+    return TokenArrays(Side(ids, offsets), Side(targets, np.arange(0, 2 * number + 1, 2)), PIECES)
+
+
 def trainer(
     device: Device, row: Model = SMALL, processes: Processes | None = None, **settings: object
 ) -> Trainer:
     """At step 0."""
     job = Job("en-de.small", "translation", row, TRAINING.replace(**settings), 1, "tokens", "code")
     return Trainer(job, pairs(200, 0), pairs(20, 1), device, processes or Processes())
+
+
+def without_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainers that are made from now on use torch's alone."""
+    monkeypatch.setattr("aiayn.training.trainer.triton_version", lambda device, **_: None)
 
 
 def losses(training: Trainer, steps: int) -> list[float]:

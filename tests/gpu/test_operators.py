@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from tests.gpu.conftest import Gpu
 from tests.gpu.pretended_gpu import recorded
-from tests.gpu.small import PIECES, SMALL, TRAINING, trainer
+from tests.gpu.small import PIECES, SMALL, TRAINING, labelled, trainer
 from torch import nn
 
 from aiayn.config import Decoding
-from aiayn.data.tokens.arrays import Side, TokenArrays
 from aiayn.decoding.beam import beam_search
 from aiayn.illustrations.attention import attention_maps
 from aiayn.model.transformer import Transformer
@@ -68,15 +66,6 @@ def torchs_list() -> set[str]:
         r"throw a\s+:class:`RuntimeError` when ``mode=True``:(.*?)In addition,", text, re.S
     )
     return {name.split(".")[-1] for name in re.findall(r"^ *\* :\w+:`([\w.]+)`", listed, re.M)}
-
-
-def labelled(number: int) -> TokenArrays:
-    """Sentences of five pieces, each with one of two labels."""
-    offsets = np.arange(0, 6 * number + 1, 6)
-    ids = np.random.default_rng(0).integers(6, PIECES, offsets[-1], dtype=np.uint16)
-    ids[offsets[1:] - 1] = 3
-    targets = np.tile(np.array([4, 3, 5, 3], np.uint16), number // 2)
-    return TokenArrays(Side(ids, offsets), Side(targets, np.arange(0, 2 * number + 1, 2)), PIECES)
 
 
 def asked_for(gpu: Gpu, folder: Path) -> set[str]:

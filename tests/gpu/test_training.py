@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import torch
 from tests.gpu.conftest import Gpu
-from tests.gpu.small import CPU, SMALL, losses, rows_of_wmt14, trainer
+from tests.gpu.small import (
+    CPU,
+    SMALL,
+    TRAINING,
+    labelled,
+    losses,
+    rows_of_wmt14,
+    trainer,
+    without_own_kernels,
+)
 from torch.nn.functional import cross_entropy
 
+from aiayn.training.gpu import buckets, layers
+from aiayn.training.gpu.layers import FusedDropout, FusedResidual
+from aiayn.training.job import Job
 from aiayn.training.loss import smoothed_cross_entropy
-from aiayn.training.trainer import Trainer
+from aiayn.training.processes import Processes
+from aiayn.training.trainer import Trainer, _seed
 
 
 def values(training: Trainer) -> torch.Tensor:
@@ -24,9 +39,15 @@ def test_twenty_steps_have_the_losses_of_the_cpu(gpu: Gpu) -> None:
     assert losses(trainer(device), 20) == expected
 
 
+@pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("name", rows_of_wmt14())
-def test_every_row_of_wmt14_trains(gpu: Gpu, name: str) -> None:
-    """With the kernels of attention that a GPU takes for its heads."""
+def test_every_row_of_wmt14_trains(
+    gpu: Gpu, name: str, own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the kernels of attention that a GPU takes for its heads; otherwise with the project's own kernels
+    and with torch's."""
+    if not own:
+        without_own_kernels(monkeypatch)
     row = rows_of_wmt14()[name]
     expected = losses(trainer(CPU, row), 2)
     assert losses(trainer(gpu.open("float32"), row), 2) == pytest.approx(expected, rel=gpu.digits)
@@ -98,3 +119,136 @@ def test_the_same_bits_again(gpu: Gpu, precision: str) -> None:
         for _ in range(5):
             training.step()
     assert torch.equal(*map(values, runs))
+
+
+def gradients(training: Trainer) -> dict[str, torch.Tensor]:
+    """Of the first step."""
+    training.step()
+    return {n: p.grad.cpu().clone() for n, p in training.model.named_parameters()}
+
+
+COLUMNS = [
+    {}, {"positions": "learned"}, {"neighbourhood": 3}, {"d_k": 4, "d_v": 16},
+    {"norm": "pre", "positions": "none"}, {"attention": "additive"}, {"attention": "sigmoid"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_own_kernels_have_the_gradients_of_torchs(
+    gpu: Gpu, columns: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of every parameter, over two micro-batches; as near to float32's as torch's bfloat16 comes."""
+    row = SMALL.replace(d_model=64, d_ff=96, **columns)
+    own = gradients(trainer(gpu.open("bfloat16"), row, micro_batches=2))
+    without_own_kernels(monkeypatch)
+    torchs = gradients(trainer(gpu.open("bfloat16"), row, micro_batches=2))
+    exact = gradients(trainer(CPU, row, micro_batches=2))
+    assert own.keys() == torchs.keys() == exact.keys()
+    for name, expected in exact.items():
+        theirs, ours = (
+            (found[name] - expected).norm() / expected.norm() for found in (torchs, own)
+        )
+        assert ours < max(1.5 * float(theirs), 0.004), name
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_own_kernels_compute_the_same(
+    pretended: Gpu, columns: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without rounding, that is: what replaces the kernels of this path computes in float32 then."""
+    monkeypatch.setattr(layers, "ROUNDED", torch.float32)
+    monkeypatch.setattr("aiayn.training.trainer.triton_version", lambda device, **_: "pretended")
+    row = SMALL.replace(d_model=64, d_ff=96, **columns)
+    own = gradients(trainer(pretended.open("float32"), row, micro_batches=2))
+    without_own_kernels(monkeypatch)
+    for name, expected in gradients(trainer(CPU, row, micro_batches=2)).items():
+        assert (own[name] - expected).norm() < 1e-5 * expected.norm(), name
+
+
+def test_own_kernels_train_a_classifier(gpu: Gpu) -> None:
+    job = Job("x.small", "classification", SMALL, TRAINING, 1, "tokens", "code")
+    found = [
+        losses(Trainer(job, labelled(40), labelled(8), device, Processes()), 4)
+        for device in (CPU, gpu.open("bfloat16"))
+    ]
+    assert found[1] == pytest.approx(found[0], rel=0.02)
+
+
+def test_dropout_draws_by_seed_step_and_micro_batch(gpu: Gpu) -> None:
+    """And each module from a stream of its own: a process that has a part of a step draws the same."""
+    row = SMALL.replace(P_drop=0.3)
+    training = trainer(gpu.open("bfloat16"), row, micro_batches=2)
+    training.step()
+    assert training.kernels is not None
+    assert training.kernels.stream_1.tolist() == [_seed(training.job.seed, 0, 1)]
+    sites = [
+        m.site for m in training.model.modules() if isinstance(m, FusedResidual | FusedDropout)
+    ]
+    assert len({*sites}) == len(sites) > 10
+    whole = training.flat.sums.cpu()
+    parts = [trainer(gpu.open("bfloat16"), row, Part(n, 2), micro_batches=2) for n in (0, 1)]
+    for part in parts:
+        part.step()
+    first, second = (part.flat.sums.cpu()[: len(whole) - 2] for part in parts)
+    torch.testing.assert_close(first + second, whole[:-2], rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "columns", [{}, {"positions": "learned"}, {"norm": "pre"}, {"attention": "additive"}]
+)
+@pytest.mark.parametrize("micro_batches", [2, 5])
+def test_sums_begin_when_gradients_are_complete(
+    gpu: Gpu, columns: dict[str, object], micro_batches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every element is summed once, and does not change after its sum has begun; most sums begin before the
+    embedding's gradient, the last one, is there."""
+    monkeypatch.setattr(buckets, "SMALLEST", 1000)
+    part = Part(0, 2)
+    training = trainer(
+        gpu.open("bfloat16"), SMALL.replace(**columns), part, micro_batches=micro_batches
+    )
+    training.step()
+    part.begun.clear()
+    training.step()
+    final, size = training.flat.sums.cpu(), len(training.flat.sums)
+    counts, embedding = torch.zeros(size), training.model.embedding.numel()
+    for begin, begun in part.begun:
+        counts[begin : begin + len(begun)] += 1
+        assert torch.equal(begun, final[begin : begin + len(begun)]), begin
+    assert torch.equal(counts[:-2], torch.ones(size - 2))
+    assert not counts[-2:].any(), "exchanged apart"
+    order = [begin for begin, _ in part.begun]
+    first, last = order.index(0), len(order) - 1
+    assert len(order) > 5
+    assert len(part.begun[first][1]) == embedding
+    if {"norm", "attention"} & columns.keys():
+        return  # parts of these, which have no kernels, come after the embedding
+    assert first == (last - 1 if columns else last)
+    assert order[:2] == sorted(order, reverse=True)[:2], "the last layer's are complete first"
+
+
+def test_a_gradient_that_comes_twice_is_noticed(pretended: Gpu) -> None:
+    training = trainer(pretended.open("bfloat16"), SMALL, Part(0, 2), micro_batches=2)
+    assert training.buckets is not None
+    training.buckets.begin()
+    norm = training.model.encoder[0].feed_forward_residual.norm.weight
+    norm.completed()
+    with pytest.raises(AssertionError, match="twice"):
+        [norm.completed() for _ in range(100)]
+
+
+@dataclass(frozen=True)
+class Part(Processes):
+    """One of several processes, without the others.
+
+    begun: where each sum begins, and what is added there.
+    """
+
+    begun: list[tuple[int, torch.Tensor]] = field(default_factory=list)
+
+    def add_up(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor
+
+    def begin_to_add_up(self, tensor: torch.Tensor) -> Callable[[], None]:
+        self.begun.append((int(tensor.storage_offset()), tensor.cpu().clone()))
+        return lambda: None

@@ -12,6 +12,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -24,6 +25,7 @@ from aiayn.results import paths
 if TYPE_CHECKING:
     from aiayn.trained_run import TrainedRun
 
+WARNINGS = 10  # lines about words, at most
 BYTE_ORDER_MARK = "\ufeff"
 ATTENTION_KINDS = ("encoder", "decoder", "cross")  # results.illustrations.KINDS, which needs pandas
 
@@ -322,6 +324,12 @@ def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
     for n, complaint in too_long.items():
         print(printable(f"{source}, line {n + 1} {complaint}"), file=sys.stderr)
     sentences = ["" if n in too_long else sentence for n, sentence in enumerate(sentences)]
+    unfamiliar = run.unfamiliar(sentences)
+    for n, words in islice(unfamiliar.items(), WARNINGS):
+        what = f"{source}, line {n + 1}: words that the model hardly knows: {', '.join(words)}"
+        print(printable(what), file=sys.stderr)
+    if len(unfamiliar) > WARNINGS:
+        print(f"{source}: {len(unfamiliar) - WARNINGS} more lines with such words", file=sys.stderr)
     if not any(sentence.strip() for sentence in sentences):
         raise DataError(f"{source}: no sentence is left.")
     return run, sentences, int(bool(too_long))

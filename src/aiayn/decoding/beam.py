@@ -201,9 +201,10 @@ class _Search:
         if self.stops_at_beam:
             self.ended_B += (ended_BW > NEVER).sum(dim=1)
         score_BW = ended_BW.double() / self.penalties[length]
-        rows, columns = (score_BW > self.score_B[:, None]).nonzero(as_tuple=True)
-        if not len(rows):
+        better = (score_BW > self.score_B[:, None]).nonzero()
+        if not len(better):
             return
+        rows, columns = better.unbind(dim=1)
         sentences, scores = self.sentence_B[rows].tolist(), score_BW[rows, columns].tolist()
         pieces = self.pieces_BWT[rows, found.origin_BC[rows, columns]].tolist()
         for sentence, *ended in zip(sentences, pieces, scores, strict=True):

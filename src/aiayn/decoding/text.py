@@ -51,12 +51,10 @@ def n_best_outputs(
     """The n best hypotheses for each sentence, best first; none for an empty sentence."""
     words = [number for number, sentence in enumerate(sentences) if sentence.strip()]
     sources = bpe.encode([sentences[number] for number in words], end=True)
+    found = n_best(model, sources, decoding, device, n, done)
+    every = [(number, h) for number, best in zip(words, found, strict=True) for h in best]
     outputs: list[list[Output]] = [[] for _ in sentences]
-    for number, found in zip(words, n_best(model, sources, decoding, device, n, done), strict=True):
-        texts = bpe.decode([hypothesis.pieces for hypothesis in found])
-        outputs[number] = [
-            # byte pieces can form a newline, which would shift all lines after it
-            Output(" ".join(text.split("\n")), hypothesis.score, len(hypothesis.pieces))
-            for text, hypothesis in zip(texts, found, strict=True)
-        ]
+    for (number, h), text in zip(every, bpe.decode([h.pieces for _, h in every]), strict=True):
+        # byte pieces can form a newline, which would shift all lines after it
+        outputs[number].append(Output(" ".join(text.split("\n")), h.score, len(h.pieces)))
     return outputs

@@ -134,6 +134,9 @@ TRANSLATION_METRICS: tuple[Metric[Translations], ...] = (
 )
 
 
+ROUNDING = 1e-6  # sacreBLEU gives 100.00000000000004 where all words match
+
+
 def text_bleu(form: str) -> BLEU:
     """BLEU over text of this form as it is: what systems are compared by."""
     return BLEU() if form == RAW else _multi_bleu()
@@ -162,12 +165,20 @@ def bootstrapped(
 
     Args:
         preparation: corrects and completes the signature.
-        highest: the upper end of the metric's scale, whose lower end is 0. The interval is laid
-            symmetrically around the mean and could reach beyond them.
+        highest: the upper end of the metric's scale, whose lower end is 0; math.inf where it has
+            none (TER). The interval is laid symmetrically around the mean and could reach beyond
+            them.
+    Raises:
+        ScoreError: the score is beyond its scale.
     """
     hypotheses, references = sides
     with seeded():
         result = metric.corpus_score(hypotheses, [references], n_bootstrap=RESAMPLES)
+    if not 0 <= result.score <= highest + ROUNDING:
+        raise ScoreError(
+            f"{result.name} is {result.score:.2f}, beyond its scale of 0 to {highest:g}. Give "
+            "bootstrapped() the metric's own `highest`."
+        )
     signature = metric.get_signature()
     for key, value in preparation.items():
         signature.update(key, value)

@@ -46,11 +46,14 @@ class Job:
             raise DataError(f"{manifest}: not there. Make it: dvc repro encode") from error
         return Job(run, kind, model, training, seed, digest, code)
 
-    def fingerprint(self, device: Device) -> str:
+    def fingerprint(self, device: Device, triton: str | None = None) -> str:
         """Digest of everything that determines the weights: parameters, data, code, versions, kind
         of machine and number format.
 
         Trainings with one fingerprint and the same number of processes end with the same bits.
+
+        Args:
+            triton: its version, if it compiles kernels for the device.
         """
         determining = {
             "kind": self.kind,
@@ -63,6 +66,7 @@ class Job:
             "device": device.device.type,
             "kernels": device.kernels,
             "precision": device.precision,
+            "triton": triton,
             "matmul": torch.get_float32_matmul_precision(),
             # another number of threads sums in another order
             "threads": torch.get_num_threads() if device.device.type == "cpu" else None,

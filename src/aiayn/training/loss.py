@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from aiayn.model.device import dtype_of_products
+from aiayn.training.gpu import layers
 
 CHUNK_BYTES = 8 << 20  # of logits: they stay in a CPU's cache; a GPU takes larger ones
 CHUNK_BYTES_GPU = 1 << 30
@@ -46,6 +47,10 @@ def smoothed_cross_entropy(
         differentiable), both float32 sums in nats.
     Paper: section 5.4. Deviation: none.
     """
+    if layers.are_in_use(embedding_PD):
+        return layers.smoothed_cross_entropy(
+            states_ND, embedding_PD, targets_N, eps_ls=eps_ls, pad=pad
+        )
     # determined here: inside a Function gradients are disabled, but tensors still require them
     needs_grad = torch.is_grad_enabled() and (states_ND.requires_grad or embedding_PD.requires_grad)
     loss, nll = _SmoothedCrossEntropy.apply(  # type: ignore[no-untyped-call]

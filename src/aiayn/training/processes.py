@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -67,6 +67,22 @@ class Processes:
             with self._together():
                 torch.distributed.all_reduce(tensor)
         return tensor
+
+    def begin_to_add_up(self, tensor: Tensor) -> Callable[[], None]:
+        """Begin to sum over all processes, in place, in the same order in each of them.
+
+        Returns a function after which the sum may be used. It and this raise TrainingError if a
+        process has ended.
+        """
+        with self._together():
+            work = torch.distributed.all_reduce(tensor, async_op=True)
+        assert work is not None
+
+        def wait() -> None:
+            with self._together():
+                work.wait()
+
+        return wait
 
     def wait_for_all(self) -> None:
         """Return when every process has called this. Raises TrainingError: one has ended."""

@@ -21,6 +21,9 @@ from aiayn.model.device import Device
 from aiayn.model.encoder import Encoding
 from aiayn.training.batching import BatchPlan, MicroBatch, fill, sequential_batches
 from aiayn.training.flat import FlatParameters
+from aiayn.training.gpu.buckets import Buckets
+from aiayn.training.gpu.layers import Kernels
+from aiayn.training.gpu.operators import triton_version
 from aiayn.training.job import Job
 from aiayn.training.objectives import OBJECTIVES
 from aiayn.training.processes import Processes
@@ -52,7 +55,8 @@ class Trainer:
         self, job: Job, train: TokenArrays, dev: TokenArrays, device: Device, processes: Processes
     ) -> None:
         self.job, self.device, self.processes = job, device, processes
-        self.fingerprint = job.fingerprint(device)
+        triton = triton_version(device, tells=processes.is_first)
+        self.fingerprint = job.fingerprint(device, triton)
         self.objective = OBJECTIVES[job.kind]
         train, dev = self.objective.pairs(train), self.objective.pairs(dev)
         self.train_arrays, self.dev_arrays = train, dev
@@ -70,6 +74,10 @@ class Trainer:
         self.model: Encoding = self.objective.build(job.model, train, settings.max_length)
         self.model.to(device.device)
         self.flat = FlatParameters(self.model, control_slots=len((LOSS, STOP)))
+        self.kernels = Kernels(self.model, self.flat) if triton else None
+        self.buckets = None
+        if self.kernels and processes.count > 1:
+            self.buckets = Buckets([*self.model.parameters()], self.flat, processes)
         self.optimizer = torch.optim.Adam(
             [self.flat.values],
             betas=(settings.adam.beta1, settings.adam.beta2),
@@ -99,16 +107,24 @@ class Trainer:
         batch = self.plan.step(self.step_number)
         tokens = sum(int(self.target_lengths[micro.indices].sum()) for micro in batch)
         self.flat.sums.zero_()
+        if self.kernels:
+            self.kernels.round_weights()
         is_alone = self.processes.count == 1
         share = self._loss if is_alone else self.flat.control[LOSS]
-        for number in self.processes.share(len(batch)):
-            torch.manual_seed(_seed(self.job.seed, self.step_number, number))
+        numbers = self.processes.share(len(batch))
+        for number in numbers:
+            if self.buckets and number == numbers[-1]:
+                self.buckets.begin()
+            self._seed_dropout(_seed(self.job.seed, self.step_number, number))
             loss, _ = self._losses(self.train_arrays, batch[number])
             (loss / tokens).backward()  # type: ignore[no-untyped-call]
             share += loss.detach()
         if not is_alone:
             self.flat.control[STOP] = float(self.stop_requested)
-            self.processes.add_up(self.flat.sums)
+            if self.buckets:
+                self.buckets.finish()
+            else:
+                self.processes.add_up(self.flat.sums)
             self._loss += self.flat.control[LOSS]
         self.step_number += 1
         self.optimizer.param_groups[0]["lr"] = self.learning_rate
@@ -158,6 +174,8 @@ class Trainer:
         smoothing; its exponential is the paper's per-word-piece perplexity.
         """
         self.model.eval()
+        if self.kernels:
+            self.kernels.round_weights()
         batches = sequential_batches(*self.dev_arrays.lengths, VALIDATION_TOKENS)
         total = torch.zeros((), dtype=torch.float64, device=self.device.device)
         for number in self.processes.share(len(batches)):
@@ -202,6 +220,12 @@ class Trainer:
         self._interval_tokens = counters["interval_tokens"]
         extra: dict[str, Any] = metadata["extra"]
         return extra
+
+    def _seed_dropout(self, seed: int) -> None:
+        if self.kernels:
+            self.kernels.seed(seed)
+        else:
+            torch.manual_seed(seed)
 
     def _losses(self, arrays: TokenArrays, micro: MicroBatch) -> tuple[Tensor, Tensor]:
         """Smoothed loss and negative log-likelihood, summed over a micro-batch's real targets."""

@@ -16,6 +16,8 @@ from aiayn.errors import DataError
 from aiayn.paper.findings import STATEMENTS
 from aiayn.results.frames import Results
 
+pytestmark = pytest.mark.slow  # reads all reproductions
+
 ROOT = Path(__file__).parents[3]
 # a score, a deviation, an effect: what the records have two decimals of
 RESULT = re.compile(r"(?<!Python )\b\d+\.\d\d\b|±")

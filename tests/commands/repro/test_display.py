@@ -14,6 +14,7 @@ import pytest
 
 from aiayn.commands.repro import stage_group
 from aiayn.commands.repro.display import Display, progress_line
+from aiayn.commands.repro.parallel import waiting_line
 from aiayn.commands.repro.schedule import Schedule
 from aiayn.commands.repro.stage_group import Event, StageGroup
 from aiayn.results import paths, progress
@@ -175,3 +176,18 @@ def test_elsewhere_a_line_every_half_minute(
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("0 of 2 stages done, 0:30; train@en-de.base: step 640 of 1,200")
+
+
+def test_a_stage_that_another_process_runs_is_waited_for_with_its_progress(
+    group: StageGroup, schedule: Schedule
+) -> None:
+    now = time.time()
+    stages = ["download@en-de", TRAINING]
+    assert waiting_line(4711, stages, now + 60) == "waiting for process 4711"
+    told = f"waiting for process 4711; {TRAINING}: {SOME_WAY}"
+    assert waiting_line(4711, stages, now - 60) == told
+    terminal = Terminal()
+    display = Display(schedule, terminal)
+    display.show([], [f"decode@en-de.base: {told}"])
+    assert f"decode@en-de.base: {told}" in terminal.getvalue()
+    display.close()

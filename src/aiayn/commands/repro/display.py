@@ -37,9 +37,9 @@ class Display:
         tqdm.write(line, file=self._stream)
         self._stream.flush()
 
-    def show(self, groups: Sequence[StageGroup]) -> None:
-        """The progress of everything that runs, if it is due."""
-        lines = [progress_line(group) for group in groups if group.stage]
+    def show(self, groups: Sequence[StageGroup], waiting: Sequence[str] = ()) -> None:
+        """The progress of everything that runs, if it is due; then what is waited for."""
+        lines = [*(progress_line(group) for group in groups if group.stage), *waiting]
         if self._is_terminal:
             self._draw([*(f"  {line}" for line in lines), self._summary()])
         elif time.monotonic() - self._shown >= QUIET_SECONDS:

@@ -15,10 +15,10 @@ import psutil
 
 from aiayn import config
 from aiayn.commands.repro import partial_report
-from aiayn.commands.repro.display import Display
+from aiayn.commands.repro.display import QUIET_SECONDS, Display
 from aiayn.commands.repro.dvc_commands import BusyError, changed_stages, read_graph
 from aiayn.commands.repro.schedule import Schedule, outdated, required
-from aiayn.commands.repro.stage_group import Event, StageGroup
+from aiayn.commands.repro.stage_group import Event, StageGroup, progress_of
 from aiayn.results import failures, paths
 
 TICK_SECONDS = 0.1
@@ -46,7 +46,7 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     if sys.stderr.isatty():
         print("Looking for changes ...", file=sys.stderr)
-    changed = _changed_once_free()
+    changed = _changed_once_free([*params.runs])
     if not changed and not targets:
         print("Nothing to do: every stage is up to date.", file=sys.stderr)
         return
@@ -69,15 +69,21 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
         )
 
 
-def _changed_once_free() -> frozenset[str]:
-    """The changed stages, once no other process works on what has to be looked at."""
+def _changed_once_free(runs: Sequence[str] = ()) -> frozenset[str]:
+    """The changed stages, once no other process works on what has to be looked at. Until then, the
+    progress of the trainings among `runs` is told."""
     while True:
         try:
             return changed_stages()
         except BusyError as busy:
             print(f"Process {busy.pid} runs stages here: waiting for it.", file=sys.stderr)
+            begun, told = time.time(), time.monotonic()
             while psutil.pid_exists(busy.pid):
                 time.sleep(LOOK_SECONDS)
+                if time.monotonic() - told >= QUIET_SECONDS:
+                    told = time.monotonic()
+                    line = waiting_line(busy.pid, [f"train@{run}" for run in runs], begun)
+                    print(line, file=sys.stderr)
 
 
 def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
@@ -92,7 +98,7 @@ def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
     """
     display = Display(schedule, stream)
     groups: list[StageGroup] = []
-    postponed: list[tuple[StageGroup, int]] = []  # until a process ends
+    postponed: list[tuple[StageGroup, int, float]] = []  # until a process ends, since a time
     with _received_signals() as signals:
         try:
             while True:
@@ -100,16 +106,16 @@ def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
                     groups.append(StageGroup(stages))
                 if not groups and (signals or not postponed):
                     break
-                display.show(groups)
+                display.show(groups, [_waiting(*one) for one in postponed])
                 time.sleep(TICK_SECONDS if groups else LOOK_SECONDS)
-                for group, pid in [*postponed]:
-                    if not psutil.pid_exists(pid):
-                        postponed.remove((group, pid))
-                        schedule.put_back(group.stages)
+                for one in [*postponed]:
+                    if not psutil.pid_exists(one[1]):
+                        postponed.remove(one)
+                        schedule.put_back(one[0].stages)
                 for group in [*groups]:
                     for event in group.events():
                         if event.kind == "busy":
-                            postponed.append((group, int(event.text)))
+                            postponed.append((group, int(event.text), time.time()))
                         _handle(event, schedule, display, stopped=bool(signals))
                     if group.has_ended:
                         groups.remove(group)
@@ -125,6 +131,20 @@ def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
                 group.close()
             display.close()
     return signals
+
+
+def _waiting(group: StageGroup, pid: int, since: float) -> str:
+    kinds = ("download", "train")
+    items = dict.fromkeys(stage.partition("@")[2] for stage in group.stages)
+    stages = [f"{kind}@{item}" for item in items for kind in kinds]
+    return f"{group.stages[0]}: {waiting_line(pid, stages, since)}"
+
+
+def waiting_line(pid: int, stages: Sequence[str], since: float) -> str:
+    """Which process is waited for, and how far those of its stages are that have said so since."""
+    found = {stage: progress_of(stage, since) for stage in stages}
+    told = [f"{stage}: {progress}" for stage, progress in found.items() if progress]
+    return "; ".join([f"waiting for process {pid}", *told])
 
 
 def _handle(event: Event, schedule: Schedule, display: Display, *, stopped: bool) -> None:

@@ -117,24 +117,8 @@ class StageGroup:
         yield Event(self.stage or self.stages[0], "failed", reason)
 
     def progress(self) -> Progress | Fetching | None:
-        """Of a training or of a task's downloads; None for other stages and before the first
-        line."""
-        stage, _, item = self.stage.partition("@")
-        if stage == "train":
-            # an older start may have left the state of another fingerprint
-            return self._newest(Path(), paths.progress(paths.scratches(item)), Progress)
-        if stage == "download":
-            downloads = paths.project() / paths.DOWNLOADS
-            return self._newest(downloads, paths.fetching(Path(), glob.escape(item)), Fetching)
-        return None
-
-    def _newest(self, folder: Path, pattern: Path, kind: type[P]) -> P | None:
-        """The last of such files, if the running stage wrote it."""
-        with suppress(FileNotFoundError):  # a download deletes its own at the end
-            newest = max(folder.glob(str(pattern)), key=_modified, default=None)
-            if newest is not None and _modified(newest) >= self._started:
-                return progress.read(newest, kind)
-        return None
+        """Of the running stage."""
+        return progress_of(self.stage, self._started)
 
     def stop(self) -> None:
         """Ask the running command to save and end, which makes DVC end. Between two commands there
@@ -154,6 +138,27 @@ class StageGroup:
         """Wait for the process's end."""
         self._process.wait()
         self._output.close()
+
+
+def progress_of(stage: str, since: float) -> Progress | Fetching | None:
+    """How far a training or a task's downloads are, whichever process runs them; None for other
+    stages, and where nothing was written since a time."""
+    kind, _, item = stage.partition("@")
+    if kind == "train":
+        # an older start may have left the state of another fingerprint
+        return _newest(Path(), paths.progress(paths.scratches(item)), Progress, since)
+    if kind == "download":
+        downloads = paths.project() / paths.DOWNLOADS
+        return _newest(downloads, paths.fetching(Path(), glob.escape(item)), Fetching, since)
+    return None
+
+
+def _newest(folder: Path, pattern: Path, kind: type[P], since: float) -> P | None:
+    with suppress(FileNotFoundError):  # a download deletes its own at the end
+        newest = max(folder.glob(str(pattern)), key=_modified, default=None)
+        if newest is not None and _modified(newest) >= since:
+            return progress.read(newest, kind)
+    return None
 
 
 def _modified(path: Path) -> float:
