@@ -62,7 +62,7 @@ def test_trainings_of_the_same_name_are_the_same(scale: str) -> None:
             assert ours.splits_of(run) == other.splits_of(run)
 
 
-def merging(node: yaml.Node) -> Iterator[yaml.MappingNode]:
+def merging(node: yaml.Node | None) -> Iterator[yaml.MappingNode]:
     """The mappings in a document that merge (<<) one that merges another itself."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
