@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from aiayn.config import Model
 from aiayn.paper.corpora import DEVELOPMENT_SET, WMT14_EN_DE
@@ -98,13 +99,14 @@ def model_of(row: str) -> Model:
     printed = columns_of(row)
 
     integers = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "steps")
+    columns: dict[str, Any] = {column: int(printed[column].value) for column in integers}
     return Model(
-        **{column: int(printed[column].value) for column in integers},
+        **columns,
         P_drop=printed["P_drop"].value,
         eps_ls=printed["eps_ls"].value,
         positions="learned" if printed["positions"].text == "learned" else "sinusoid",
         average=1,
-        checkpoint_steps=int(printed["steps"].value),
+        checkpoint_steps=columns["steps"],
     )
 
 
