@@ -12,7 +12,6 @@ import pytest
 from sacrebleu import corpus_bleu
 
 from aiayn.commands.verification.rescoring import Hypotheses, _differences, contradictions
-from aiayn.config import Text
 from aiayn.evaluation.scoring import score_task_split
 from aiayn.results import paths, scores
 from aiayn.results.frames import Results
@@ -109,7 +108,7 @@ def test_a_perplexity_that_is_not_that_of_its_loss(side: Side) -> None:
     )
 
 
-def test_a_baseline_that_is_fitted_is_not_computed_again() -> None:
+def test_a_baseline_that_is_fitted_is_not_computed_again(here: Path) -> None:
     """Its last digits differ between machines."""
     test_set = TestSet(corpora={}, pairs=1, sha256={})
     names = ("accuracy", "bag_of_words_accuracy")
@@ -117,6 +116,8 @@ def test_a_baseline_that_is_fitted_is_not_computed_again() -> None:
         SplitScores.of(test_set, dict.fromkeys(names, Score(value=value, signature="s")))
         for value in (80.2, 80.4)
     )
-    one = Hypotheses("classification", Text.model_construct(), "dev", Path(), Path())
+    one = Hypotheses(
+        "classification", Results(here).config.task("en-de").text, "dev", Path(), Path()
+    )
     (difference,) = _differences(Path("scores.json"), one, recorded, again)
     assert "dev accuracy is 80.20" in difference
