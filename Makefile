@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help docs repro report sweep table3 reproduction publish reproductions verify rehearse quick test pytest lint format params lock tour sync explorer ui bench kills gpu-check slurm clean
+.PHONY: help docs repro report sweep table3 reproduction publish reproductions verify rehearse quick test pytest versions lint format params lock tour sync explorer ui bench kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -76,6 +76,20 @@ test: $(READY) ## lint, types and all tests
 
 pytest: $(READY)
 	$(PYTEST) $(CHOSEN)
+
+# the packages whose formats and behaviour the project depends on most; the others take what these allow
+RANGES := dvc|mlflow|pandas|pydantic|sacrebleu|sentencepiece
+.venv-oldest/.ready .venv-newest/.ready: .venv-%/.ready: pyproject.toml
+	$(PYTHON) -m venv .venv-$*
+	sed -nE 's/^  "($(RANGES))>=([0-9.]+).*/\1==\2/p' pyproject.toml > .venv-$*/oldest.txt
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check \
+		$(if $(filter oldest,$*),--constraint .venv-$*/oldest.txt) --editable '.[dev]'
+	@touch $@
+
+versions: .venv-oldest/.ready .venv-newest/.ready ## unit tests with the oldest and the newest packages that are allowed
+	for which in oldest newest; do PATH="$(CURDIR)/.venv-$$which/bin:$$PATH" \
+		$(PYTEST) -m "not slow" --hypothesis-profile quick || exit 1; done
 
 lint: $(READY) ## ruff and mypy
 	ruff check .

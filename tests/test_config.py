@@ -222,7 +222,7 @@ def test_unknown_run_names_the_nearest(root: Path) -> None:
         ("a: [", "not YAML"),
         ("[]", "the file must be a mapping"),
         ("a: 2017-13-01", "not YAML: month must be in 1..12."),
-        ("- " * 5000, r"the file must be a mapping, not \[+\.\.\.\]+\."),
+        ("- " * 5000, r"the file must be a mapping, not \[+\.\.\.\]+\.|maximum nesting depth"),
         ("a: !!python/object/apply:os.system [ls]", "not YAML: could not determine a constructor"),
     ],
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import yaml
 from dvc.utils.hydra import compose_and_dump
 
 from aiayn import config
@@ -58,3 +60,22 @@ def test_trainings_of_the_same_name_are_the_same(scale: str) -> None:
                 other.task_of(run), other.model_of(run),
             )  # fmt: skip
             assert ours.splits_of(run) == other.splits_of(run)
+
+
+def merging(node: yaml.Node | None) -> Iterator[yaml.MappingNode]:
+    """The mappings in a document that merge (<<) one that merges another itself."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            if key.value == "<<" and any(k.value == "<<" for one in merged for k, _ in one.value):
+                yield node
+            yield from merging(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from merging(item)
+
+
+@pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: file.stem)
+def test_nothing_merges_what_merges(file: Path) -> None:
+    """PyYAML 6.0.4 takes the innermost mapping's values then, 6.0.3 the outermost's."""
+    assert not [*merging(yaml.compose(file.read_text(encoding="utf-8"), yaml.SafeLoader))]
