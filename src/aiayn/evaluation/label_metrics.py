@@ -117,7 +117,12 @@ def calibration_error(probabilities: Sequence[float], right: Sequence[bool]) -> 
 
 LABEL_METRICS: tuple[Metric[LabelledSentences], ...] = (
     Metric(name="accuracy", label="Accuracy", score=_accuracy, headline=True),
-    Metric(name="bag_of_words_accuracy", label="Bag of words", score=bag_of_words_accuracy),
+    Metric(
+        name="bag_of_words_accuracy",
+        label="Bag of words",
+        score=bag_of_words_accuracy,
+        is_fitted=True,
+    ),
     Metric(name="macro_f1", label="Macro F1", score=_macro_f1),
     Metric(
         name="calibration_error",

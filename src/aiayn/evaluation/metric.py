@@ -23,6 +23,8 @@ class Metric(Generic[Outputs]):
         headline: whether runs are compared by it (metrics/RUN.json). Of the headline metrics of a
             kind of task, the first that is defined is taken.
         higher_is_better: False for an error rate.
+        is_fitted: whether scoring fits a model, a baseline, whose result differs a little between
+            machines: `aiayn verify` does not compute it again.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Metric(Generic[Outputs]):
     score: Callable[[Outputs], Score | None]
     headline: bool = False
     higher_is_better: bool = True
+    is_fitted: bool = False
 
 
 def score_by_name(metrics: Sequence[Metric[Outputs]], outputs: Outputs) -> dict[str, Score]:

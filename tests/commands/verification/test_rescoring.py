@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from sacrebleu import corpus_bleu
 
-from aiayn.commands.verification.rescoring import contradictions
+from aiayn.commands.verification.rescoring import Hypotheses, _differences, contradictions
 from aiayn.evaluation.scoring import score_task_split
 from aiayn.results import paths, scores
 from aiayn.results.frames import Results
-from aiayn.results.scores import RunScores
+from aiayn.results.scores import RunScores, Score, SplitScores, TestSet
 from aiayn.results.text import Manifest, Part, Split, write_lines, write_manifest
 
 RUNS = ("en-de.base", "en-de.big")
@@ -106,3 +106,18 @@ def test_a_perplexity_that_is_not_that_of_its_loss(side: Side) -> None:
     assert found(root) == (
         f"{file}: the last dev_perplexity is 1484.10, but its dev_loss gives 148.41",
     )
+
+
+def test_a_baseline_that_is_fitted_is_not_computed_again(here: Path) -> None:
+    """Its last digits differ between machines."""
+    test_set = TestSet(corpora={}, pairs=1, sha256={})
+    names = ("accuracy", "bag_of_words_accuracy")
+    recorded, again = (
+        SplitScores.of(test_set, dict.fromkeys(names, Score(value=value, signature="s")))
+        for value in (80.2, 80.4)
+    )
+    one = Hypotheses(
+        "classification", Results(here).config.task("en-de").text, "dev", Path(), Path()
+    )
+    (difference,) = _differences(Path("scores.json"), one, recorded, again)
+    assert "dev accuracy is 80.20" in difference

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from aiayn.config import Kind, Text
 from aiayn.errors import DataError, ScoreError
+from aiayn.evaluation.metrics import metric
 from aiayn.evaluation.scoring import score_task_split
 from aiayn.results import history, paths, scores
 from aiayn.results.frames import Results
@@ -103,7 +104,9 @@ def _differences(
         return
     for name, score in recorded.scores.items():
         other = again.scores.get(name)
-        if other and score.signature == other.signature and _differ(score, other):
+        if other is None or metric(one.kind, name).is_fitted:
+            continue
+        if score.signature == other.signature and _differ(score, other):
             yield (
                 f"{file}: {one.split} {name} is {_shown(score)}, but {one.path} scores "
                 f"{_shown(other)}"
