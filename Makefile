@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
-# where it is set, every process compiles anew what it imports of ours: 5 s each time tests are collected
+# if it is set, every process recompiles our modules: 5 s each time tests are collected
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
@@ -11,8 +11,8 @@ READY := $(VENV)/.ready
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# torch first and by its exact version: an open range may bring gigabytes of GPU libraries along. On a machine
-# without an NVIDIA GPU, PyTorch's own index has builds for CPUs alone:
+# torch first, with its exact version: a version range may install gigabytes of GPU libraries. For a machine
+# without an NVIDIA GPU, PyTorch's own index has CPU builds:
 # make repro TORCH_INDEX=https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?=
 $(READY): pyproject.toml constraints.txt
@@ -22,57 +22,57 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
 	@touch $(READY)
 
-# stages in parallel; default: as many as the cores carry (machine.threads each)
+# stages in parallel; default: number of cores / machine.threads
 JOBS ?=
 REPRO := aiayn repro $(if $(JOBS),--jobs $(JOBS))
-# the shell's own variables, as text: what stands in them is no part of a command
+# exported as shell variables, so that their values are never parsed as commands
 export SCALE LAUNCHER GPUS FROM NAME SET
 TOP_SCALE := demo
 FOLDER := python -m aiayn.commands.repro.scale_folder $(if $(SCALE),--scale="$$SCALE")
 PREPARE := $(FOLDER) $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS") $(if $(FROM),--from="$$FROM")
-# into the folder of the scale, with its parameters composed again; or as it is
+# enter the scale's folder, with its parameters composed again, or unchanged
 ENTER = folder=$$($(PREPARE)) && cd "$$folder"
 ENTER_AS_IS = folder=$$($(FOLDER) --existing) && cd "$$folder"
 
-repro: $(READY) ## run the whole pipeline (another scale: SCALE=multi30k; a published one: FROM=reproductions/multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
+repro: $(READY) ## run the whole pipeline (another scale: SCALE=multi30k; from a reproduction: FROM=reproductions/multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
 	@$(ENTER) && $(REPRO) && echo "The report is at $$PWD/reports/index.html"
 
-rehearse: $(READY) ## train a few steps by the launcher, run every stage, then list what the real run needs and what is missing (make rehearse SCALE=wmt14_base)
+rehearse: $(READY) ## train a few steps with the launcher, run every stage, then list what the real run needs and what is missing (make rehearse SCALE=wmt14_base)
 	@aiayn rehearse $(if $(SCALE),"$$SCALE") $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS")
 
-report: $(READY) ## render the report, running first whatever it lacks
+report: $(READY) ## render the report, after running the stages it depends on
 	@$(ENTER) && $(REPRO) report
 
 sweep: $(READY) ## train a model with several values of one column, as rows of table 3 (make sweep SET=E_learned.P_drop=0,0.2)
 	@$(ENTER) && python -m aiayn.commands.repro.sweep "$$SET" && $(REPRO)
 
-table3: $(READY) ## make table 3 alone, training first what it lacks
+table3: $(READY) ## render only table 3, after running the stages it depends on
 	@$(ENTER) && $(REPRO) compare profile_models && python "$(CURDIR)/pipeline/report.py" --only table_3
 
-verify: $(READY) ## compare what was made here with reproductions/SCALE
+verify: $(READY) ## compare the results here with reproductions/SCALE
 	@$(ENTER_AS_IS) && aiayn verify "$(CURDIR)/reproductions/$${SCALE:-$(TOP_SCALE)}"
 
-reproduction: ## copy the text of a scale's results to reproductions/SCALE, or to reproductions/NAME
+reproduction: ## copy a scale's results (text files) to reproductions/SCALE, or to reproductions/NAME
 	@$(ENTER_AS_IS) && aiayn publish --force "$${NAME:-$${SCALE:-$(TOP_SCALE)}}"
 
-publish: $(READY) ## the same, if the code is committed and every stage up to date (NAME=...)
+publish: $(READY) ## the same, but only if the code is committed and every stage is up to date (NAME=...)
 	@test -n "$$NAME" || { echo "Give it a name: make publish NAME=..." >&2; exit 1; }
 	@$(ENTER_AS_IS) && aiayn publish "$$NAME"
 
 reproductions: $(READY) ## render reproductions/README.md, docs/results.md and the results in README.md
 	@aiayn publish
 
-# a process for each core; tests/conftest.py says what must share one
+# one process per core; tests/conftest.py says which tests must share one
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
-# beside each other: one process that checks types leaves a core free
-BESIDE := @$(MAKE) --no-print-directory -j2 lint pytest
+# in parallel: mypy uses only one core
+CHECKS := @$(MAKE) --no-print-directory -j2 lint pytest
 
 quick: $(READY) ## lint, types and unit tests
-	$(BESIDE) CHOSEN='-m "not slow" --hypothesis-profile quick'
+	$(CHECKS) CHOSEN='-m "not slow" --hypothesis-profile quick'
 
 test: $(READY) ## lint, types and all tests
-	$(BESIDE)
+	$(CHECKS)
 
 pytest: $(READY)
 	$(PYTEST) $(CHOSEN)
@@ -103,7 +103,7 @@ format: $(READY) ## let ruff rewrite the code
 params: $(READY) ## compose params.yaml from conf/, in the folder of the scale (make params SCALE=multi30k)
 	@$(PREPARE) $(if $(SCALE)$(LAUNCHER)$(GPUS),,--scale=$(TOP_SCALE)) >/dev/null
 
-# torch is left out: which build of it a machine takes is the machine's
+# without torch, whose build depends on the machine
 lock: $(READY) ## write requirements.lock: every package but torch, with its hashes (after a change of constraints.txt)
 	python -m pip install --quiet --disable-pip-version-check uv
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -128,7 +128,7 @@ $(EXPLORER)/index.html: $(EXPORTED) explorer/node_modules/.package-lock.json $(w
 	npm run --prefix explorer --silent bundle
 	python explorer/build.py
 
-explorer: $(EXPLORER)/index.html ## the Transformer at work in a browser: explorer/build/index.html (needs node)
+explorer: $(EXPLORER)/index.html ## an interactive Transformer in the browser: explorer/build/index.html (needs node)
 
 docs: $(READY) ## build the documentation as a site, offline: site/index.html
 	python -m sphinx -q -W -E -b html -c docs . site
@@ -137,7 +137,7 @@ docs: $(READY) ## build the documentation as a site, offline: site/index.html
 sync: $(READY) ## mirror finished runs to the MLflow store
 	@$(ENTER_AS_IS) && python "$(CURDIR)/pipeline/track.py"
 
-# one process answers, and none waits for jobs of MLflow's own: with its fourteen, a minute of processor time
+# one worker, and no job processes: MLflow's default of fourteen costs a minute of CPU time
 ui: export MLFLOW_SERVER_ENABLE_JOB_EXECUTION ?= false
 ui: export MLFLOW_DISABLE_TELEMETRY ?= true
 ui: $(READY) ## browse the runs in MLflow: prints a link for each table
@@ -145,7 +145,7 @@ ui: $(READY) ## browse the runs in MLflow: prints a link for each table
 	@echo "MLflow starts, which takes some seconds (ctrl-C ends it)"
 	@mlflow ui --workers 1 --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 
-bench: $(READY) ## speed: training against a plain loop, a trained run's decoding, a corpus's stages
+bench: $(READY) ## speed of training (relative to a plain loop), decoding, and data preparation
 	python benchmarks/training.py
 	python -m benchmarks.decoding
 	python -m benchmarks.corpora
@@ -156,8 +156,8 @@ kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step:
 gpu-check: $(READY) ## the tests that need a GPU, and the speed of base's step: gpu_report.md, to be sent in
 	python -m benchmarks.gpu_check
 
-slurm: $(READY) ## the graph on a real SLURM of this machine's own: jobs requeued, out of time, left alone
+slurm: $(READY) ## the graph on a real local SLURM: jobs requeued, out of time, or undisturbed
 	python -m benchmarks.real_slurm
 
-clean: ## remove what the pipeline made of a scale, but the DVC cache and raw downloads
+clean: ## remove a scale's outputs, except the DVC cache and raw downloads
 	@$(ENTER_AS_IS) && rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history run_metadata illustrations scratch logs

@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("run")
     run = parser.parse_args().run
     exec_single_under_launcher()
-    config.load().run(run)  # or an error that names the nearest
+    config.load().run(run)  # raises an error for an unknown run
     folder = paths.model(run)
     mean, weights = average(paths.saved_checkpoints(paths.checkpoints(folder)))
     save_weights(paths.averaged(folder), mean, weights)

@@ -1,5 +1,5 @@
-"""Compare table 3's rows with the model they vary. Reads history, outputs and the text of
-variations.task; writes comparisons: table_3.json, and the counts of sentences that it follows from.
+"""Compare table 3's rows with their base model. Reads history, outputs and the text of
+variations.task; writes comparisons/: table_3.json, and the sentence counts it is computed from.
 Formats: comparison 3."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Translate by beam search, or label: dev with the last checkpoint (section 6.2) and, if the run is
-tested, the test sets with the averaged ones (section 6.1); translations of dev with these too, and
-greedily. Reads models/RUN, data/bpe/TASK and data/text/TASK; writes outputs/RUN/SPLIT.hypotheses,
-of labels attention.json too, and run_metadata/RUN.decode.json. Formats: predictions 1,
-illustrations 1, text 1."""
+"""Decode by beam search, or classify: dev with the last checkpoint (section 6.2) and, if the run is
+tested, the test sets with the averaged weights (section 6.1). Translations of dev are also decoded
+with the averaged weights, by beam search and greedily. Reads models/RUN, data/bpe/TASK and
+data/text/TASK; writes outputs/RUN/SPLIT.hypotheses, attention.json for a classifier, and
+run_metadata/RUN.decode.json. Formats: predictions 1, illustrations 1, text 1."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def main() -> None:
     params = config.load()
     run, row = params.run(name), params.model_of(name)
     task, text = params.task(run.task), paths.text(run.task)
-    # in bfloat16 some outputs would be others, whatever precision the model was trained in
+    # always float32: bfloat16 would change some outputs
     device = open_device(
         params.machine.device, "float32", d_model=row.d_model, threads=params.machine.threads
     )

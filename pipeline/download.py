@@ -1,6 +1,6 @@
-"""Bring in a task's text. Reads the catalogue's downloads, a mirror, or the grammar; writes
-data/text/TASK/. AIAYN_MIRROR names a mirror: a folder or a base URL, laid out as HOST/PATH.
-Formats: text 1."""
+"""Download or generate a task's text, check and clean it. Reads the catalogue's downloads, a
+mirror, or the grammar; writes data/text/TASK/. AIAYN_MIRROR names a mirror: a folder or a base URL,
+laid out as HOST/PATH. Formats: text 1."""
 
 from __future__ import annotations
 

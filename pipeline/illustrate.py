@@ -20,7 +20,7 @@ from aiayn.results import paths
 from aiayn.results.illustrations import write_attention, write_table
 from aiayn.results.text import read_lines
 
-PAIRS = 32  # for the means of each head; decoders read the references
+PAIRS = 32  # sentence pairs for the means of each head; the decoder is fed the references
 
 
 @one_line_errors
@@ -42,9 +42,9 @@ def main() -> None:
             write_table(paths.illustration(folder, key), formula())
         maps = sentence_maps(model, bpe, sentence, translation, run=name, task=task)
         write_attention(paths.attention(folder), maps)
-        read = bpe.encode(sources[:PAIRS], end=True)
-        written = [[START, *target] for target in bpe.encode(targets[:PAIRS])]
-        pairs = list(zip(read, written, strict=True))
+        encoder_inputs = bpe.encode(sources[:PAIRS], end=True)
+        decoder_inputs = [[START, *target] for target in bpe.encode(targets[:PAIRS])]
+        pairs = list(zip(encoder_inputs, decoder_inputs, strict=True))
         write_table(paths.illustration(folder, "heads"), head_statistics(model, pairs))
 
 

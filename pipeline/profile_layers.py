@@ -1,5 +1,5 @@
-"""Measure the layers of table 1. Reads params.yaml alone; writes profiles/layers.json and
-run_metadata/profile_layers.json: times and memory on this machine. Formats: layers 1."""
+"""Measure the layers of table 1. Reads only params.yaml; writes profiles/layers.json, and times and
+memory on this machine to run_metadata/profile_layers.json. Formats: layers 1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main() -> None:
     params = config.load()
     spec = params.profiling
     begun = time.perf_counter()
-    # other stages may run beside this one: no more threads than each of them has
+    # other stages may run at the same time: use no more threads than they do
     device = open_device(
         params.machine.device, "float32", d_model=spec.clocks.d[0], threads=params.machine.threads
     )
@@ -36,7 +36,7 @@ def main() -> None:
     total = len(LAYER_TYPES) * len(spec.clocks.n)
     with tqdm(desc="clock layers", total=total, disable=None) as progress:
         times = clock_layers(spec, device, progress.update)
-    facts = ProfilingMetadata(
+    record = ProfilingMetadata(
         **vars(this_machine(device.device.type, device.gpu_name)),
         seconds=round(time.perf_counter() - begun, 2),
         threads=torch.get_num_threads(),
@@ -44,7 +44,7 @@ def main() -> None:
         layers=times,
     )
     write_layers(paths.LAYERS_PROFILE, layers)
-    metadata.write(paths.LAYERS_METADATA, facts)
+    metadata.write(paths.LAYERS_METADATA, record)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Count parameters and FLOPs of every model here and in the paper's table 3. Reads params.yaml
-alone; writes profiles/models.json. Formats: models 1."""
+"""Count parameters and FLOPs of every model in params.yaml and in the paper's table 3. Reads only
+params.yaml; writes profiles/models.json. Formats: models 1."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Render the report: the paper's figures beside ours. Reads scores, history, run_metadata,
-outputs, data/text and illustrations of what is in params.yaml; writes reports/, and curves.csv for
-dvc plots."""
+"""Render the report: the paper's numbers next to ours. Reads the scores, history, run_metadata,
+outputs, data/text and illustrations of params.yaml's runs and tasks; writes reports/, and
+curves.csv for dvc plots."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from aiayn.results import failures, paths
 @one_line_errors
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", metavar="SECTION", help="write the files of this section alone")
+    parser.add_argument("--only", metavar="SECTION", help="write only this section's files")
     parser.add_argument("--failures", type=Path, metavar="FILE", help="what is unfinished, and why")
     arguments = parser.parse_args()
     only, unfinished = arguments.only, failures.read(arguments.failures)
     evidence = gather(unfinished=unfinished)
     for name, keys in evidence.outdated.items():
-        made = f"{name} was made with other parameters ({', '.join(keys)})"
-        print(f"{made}: left out. Make it again: dvc repro.", file=sys.stderr)
+        cause = f"{name} was run with other parameters ({', '.join(keys)})"
+        print(f"{cause}: left out. Run it again: dvc repro.", file=sys.stderr)
     if only:
         for name, text in files(make_section(only, evidence)).items():
             write_atomically(paths.REPORTS / name, text)

@@ -1,6 +1,6 @@
 """Score one run's outputs by every metric of its kind of task. Reads outputs/RUN, data/text/TASK
-and history/RUN.csv; writes scores/RUN.json and, for `dvc metrics show`, metrics/RUN.json: what runs
-are compared by. Formats: scores 2."""
+and history/RUN.csv; writes scores/RUN.json and, for `dvc metrics show`, the main metrics to
+metrics/RUN.json. Formats: scores 2."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def main() -> None:
     }
     curve = paths.history(name)
     perplexity = history.last_perplexity(history.read(curve), curve)
-    found = RunScores(run=name, task=run.task, model=run.model, splits=splits)
-    write(paths.scores(name), found)
-    compared_by = headline(task.kind, splits[paths.DEV].scores)
-    write_metrics(paths.metrics(name), found, compared_by, perplexity)
+    scores = RunScores(run=name, task=run.task, model=run.model, splits=splits)
+    write(paths.scores(name), scores)
+    metric = headline(task.kind, splits[paths.DEV].scores)
+    write_metrics(paths.metrics(name), scores, metric, perplexity)
 
 
 if __name__ == "__main__":

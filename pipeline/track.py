@@ -1,6 +1,6 @@
-"""Mirror histories, scores and figures to MLflow. Reads what the other stages wrote and writes to
-the MLflow store only; if that fails, the pipeline does not. Also deletes what trainings kept in
-scratch/ until dvc.lock recorded them."""
+"""Mirror histories, scores and figures to MLflow. Reads the other stages' outputs and writes only
+to the MLflow store; a failure there does not fail the pipeline. Also deletes the scratch folders of
+trainings that dvc.lock has recorded."""
 
 from __future__ import annotations
 

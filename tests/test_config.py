@@ -99,8 +99,8 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("launcher/command", " ", "launcher.command is empty; write null, or a command like torchrun."),
         ("launcher/command", "torchrun '", "launcher.command cannot be read: No closing quotation."),
         ("launcher/command", "run {", "launcher.command cannot be read: Single '{' encountered in format string."),
-        ("launcher/command", "run {gpu}", "launcher.command asks for the unknown {gpu}. Known: {stage}, {scale}, {gpus}, {nodes}, {folder}, {project}, {python}. For a literal brace write it twice."),
-        ("launcher/command", "run {gpus}", "launcher.command asks for {gpus}: launcher.gpus is missing. Set it."),
+        ("launcher/command", "run {gpu}", "launcher.command uses the unknown placeholder {gpu}. Known: {stage}, {scale}, {gpus}, {nodes}, {folder}, {project}, {python}. Write a literal brace twice."),
+        ("launcher/command", "run {gpus}", "launcher.command uses {gpus}, but launcher.gpus is missing. Set it."),
         ("training/batch_tokens", 100, "too small for one sentence of max_length"),
         ("training/adam", 3, "training.adam must be a mapping, not 3."),
         ("training/adam/beta1", 1.5, "training.adam.beta1 must be less than 1, not 1.5."),
@@ -130,11 +130,11 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("tasks/parsing/kind", "translation", "tasks.parsing.text.leaves is for parsing, not translation."),
         ("tasks/parsing/text/form", "lowercased_tokens", "tasks.parsing.text.form is for translation, not parsing."),
         ("tasks/en-de/text/form", "lowercased", "tasks.en-de.text.form must be 'lowercased_tokens', not 'lowercased'."),
-        ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"], "division": "Y"}}, "demo-dev.treebank.division needs a download to divide."),
+        ("catalogue/corpora/demo-dev", {"treebank": {"folder": "X", "files": ["*"], "division": "Y"}}, "demo-dev.treebank.division needs a download that it divides."),
         ("catalogue", {"downloads": {"x": DOWNLOAD}, "corpora": {"demo-dev": {"treebank": {"download": "x", "files": ["*"], "division": "Y"}}}}, "demo-dev.treebank.division names the download 'Y', which does not exist."),
         ("scale", "demo; touch f", "scale has the invalid name 'demo; touch f'. Use letters, digits, '_', '-' and '.', at most 100"),
         ("tasks/../t", None, "tasks has the invalid name '../t'."),
-        ("tasks/en-de/text/tests/dev.greedy", "demo-test", "tasks.en-de.text.tests.dev.greedy holds a '.'."),
+        ("tasks/en-de/text/tests/dev.greedy", "demo-test", "tasks.en-de.text.tests.dev.greedy contains a '.'; rename it."),
         ("tasks/en-de/text/tests/a b", "demo-test", "tasks.en-de.text.tests has the invalid name 'a b'."),
         ("tasks/en-de/text/source", "../en", "tasks.en-de.text.source has the invalid name '../en'."),
         ("models/$(f)", None, "models has the invalid name '$(f)'."),
@@ -152,16 +152,16 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("catalogue/downloads/x", {**DOWNLOAD, "url": "http://host/a\0b"}, "downloads.x.url is 'http://host/a\\x00b'; write"),
         ("catalogue/downloads/x", {**DOWNLOAD, "url": "http://[host/a"}, "downloads.x.url is 'http://[host/a'; write"),
         ("catalogue/downloads/x", {**DOWNLOAD, "checksum": "sha256:abc"}, "downloads.x.checksum is 'sha256:abc'; write sha256: or md5: and its 64 or 32 hexadecimal digits."),
-        ("catalogue/downloads", {"x": {**DOWNLOAD, "url": "http://host/f?v=1"}, "y": {**DOWNLOAD, "url": "http://host/f?v=2"}}, "downloads.y.url is 'http://host/f?v=2', and that of x is 'http://host/f?v=1': both files would be stored at host/f; give one a URL of another host or path."),
+        ("catalogue/downloads", {"x": {**DOWNLOAD, "url": "http://host/f?v=1"}, "y": {**DOWNLOAD, "url": "http://host/f?v=2"}}, "downloads.y.url is 'http://host/f?v=2', and that of x is 'http://host/f?v=1': both files would be stored at host/f; use another host or path for one of them."),
         ("training/learning_rate_scale", float("inf"), "training.learning_rate_scale must be a finite number, not inf."),
         ("tasks/en-de/decoding/alpha", float("nan"), "tasks.en-de.decoding.alpha must be a finite number, not nan."),
         ("tasks/en-de/kind", "parse", "tasks.en-de.kind must be 'translation', 'parsing', 'copying' or 'classification', not 'parse'."),
         ("tasks/en-de/kind", "classification", "tasks.en-de.text.labels is needed for classification: the labels of its targets."),
-        ("tasks/who-acts/text/labels", ["il"], "tasks.who-acts.text.labels has one label only; name at least two."),
-        ("tasks/who-acts/text/labels", ["il", "il"], "tasks.who-acts.text.labels holds a label twice."),
+        ("tasks/who-acts/text/labels", ["il"], "tasks.who-acts.text.labels needs at least two labels."),
+        ("tasks/who-acts/text/labels", ["il", "il"], "tasks.who-acts.text.labels contains a label twice."),
         ("tasks/who-acts/text/labels", ["il", "who is it"], "tasks.who-acts.text.labels[1] has the invalid name 'who is it'."),
         ("tasks/en-de/text/labels", ["a", "b"], "tasks.en-de.text.labels is for classification, not translation."),
-        ("tasks/who-acts/decoding", {"beam": 1, "alpha": 0.0, "extra_length": 1}, "tasks.who-acts.decoding must be null: a label is not searched for."),
+        ("tasks/who-acts/decoding", {"beam": 1, "alpha": 0.0, "extra_length": 1}, "tasks.who-acts.decoding must be null: a classification has no search."),
         ("tasks/who-acts/bpe/symbols", ..., "tasks.who-acts.bpe.symbols must be target."),
         ("catalogue/corpora/demo-dev", {"labelled": {"texts": {"a": {"download": "x"}}}}, "demo-dev.labelled.texts.a names the download 'x', which does not exist."),
         ("catalogue/corpora/demo-dev", {"labelled": {"texts": {}, "folds": {"fold": 10, "of": 10, "seed": 1}}}, "demo-dev.labelled.folds.fold must be from 0 to 9."),
@@ -180,9 +180,9 @@ def test_one_clear_line(
     assert said in complaint(key, value)
 
 
-def test_what_is_searched_for_needs_a_search() -> None:
+def test_only_a_classification_has_no_search() -> None:
     params = config.load(ROOT / "params.yaml")
-    with pytest.raises(ConfigError, match="the kind classification has no decoding"):
+    with pytest.raises(ConfigError, match="of kind classification has no decoding"):
         _ = params.tasks["who-acts"].search
     with pytest.raises(ValidationError, match="is needed"):
         params.tasks["en-de"].replace(decoding=None)
@@ -192,7 +192,7 @@ def test_what_is_searched_for_needs_a_search() -> None:
     ("key", "value", "said"),
     [
         ("illustrations/run", "en-de.bsae", "illustrations.run names the run 'en-de.bsae', which does not exist. Did you mean en-de.base?"),
-        ("illustrations/run", "who-acts.classifier", "illustrations.run is who-acts.classifier, which writes no sentence"),
+        ("illustrations/run", "who-acts.classifier", "illustrations.run is who-acts.classifier, a classifier; name a run with a decoder"),
         ("illustrations/sentence", " ", "illustrations.sentence is empty."),
     ],
 )  # fmt: skip

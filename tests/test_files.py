@@ -140,6 +140,6 @@ def test_where_no_room_is_left_is_said(tmp_path: Path, kind: str) -> None:
     assert outcome.returncode == 1
     assert outcome.stderr == (
         f"OSError: File too large: {place}. "
-        "Make room there, or correct its permissions, and run again.\n"
+        "Free disk space or correct the permissions, and run again.\n"
     )
     assert [*tmp_path.iterdir()] == []

@@ -22,10 +22,10 @@ SHIPPED = "shipped"
 def load(run: str, root: Path | str = ".") -> TrainedRun:
     """A trained run: `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
 
-    Weights are read when they are first needed.
+    Weights are loaded lazily.
 
     Args:
-        run: of params.yaml, or SHIPPED, which needs no project.
+        run: a run in params.yaml, or SHIPPED, which needs no project.
         root: the folder with params.yaml and the run's files.
     Raises:
         ConfigError: params.yaml has no such run.
@@ -36,19 +36,19 @@ def load(run: str, root: Path | str = ".") -> TrainedRun:
 
 
 def place(run: str, root: Path = Path()) -> tuple[str, Path]:
-    """The name that params.yaml has for a run or for SHIPPED, and the folder of that file."""
+    """The name of a run, or of SHIPPED, in its params.yaml, and the folder of that file."""
     if run == SHIPPED:
         return "en-de.base", Path(__file__).with_name(SHIPPED)
     return run, root
 
 
 def read_results(root: Path | str = ".") -> ScaleResults:
-    """What a scale has left, as pandas DataFrames: `aiayn.read_results("scales/copy").scores`.
+    """A scale's results as pandas DataFrames: `aiayn.read_results("scales/copy").scores`.
 
     Needs neither weights nor torch.
 
     Args:
-        root: the folder with params.yaml: the project's for the demo, or scales/NAME.
+        root: the folder with params.yaml: the project's folder for the demo, or scales/NAME.
     Raises:
         ConfigError: params.yaml is missing or wrong.
     """
@@ -58,7 +58,7 @@ def read_results(root: Path | str = ".") -> ScaleResults:
 
 
 def reproduction(name: str) -> ScaleResults:
-    """The same of a published reproduction: `aiayn.reproduction("multi30k_table3").table(3)`.
+    """A published reproduction's results: `aiayn.reproduction("multi30k_table3").table(3)`.
 
     Args:
         name: a folder of reproductions/ in the clone from which this package is installed.

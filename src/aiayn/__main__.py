@@ -1,4 +1,4 @@
-"""python -m aiayn is the command aiayn."""
+"""`python -m aiayn` runs the command `aiayn`."""
 
 from aiayn.commands import main
 

@@ -1,7 +1,7 @@
 """Parts of the model, of its training and of table 1, for experiments: see docs/tour.
 
-All names here are stable, and documented where they are defined. Tensors have their shape as a
-suffix, such as x_BTD; `aiayn.model.transformer` has the letters.
+All names here are stable, and documented where they are defined. A tensor's name ends in its shape,
+such as x_BTD; `aiayn.model.transformer` explains the letters.
 """
 
 from __future__ import annotations

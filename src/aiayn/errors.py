@@ -1,4 +1,4 @@
-"""What can go wrong, by cause. A message says what was given, where, and what to do: one line."""
+"""Errors, by cause. A message says in one line what was given, where, and what to do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import ParamSpec
 
 
 class AiaynError(Exception):
-    """Anything a user can put right. Stages print it as one line and exit with status 1."""
+    """An error that a user can fix. Stages print it as one line and exit with status 1."""
 
 
 class ConfigError(AiaynError):
@@ -28,11 +28,11 @@ class CheckpointError(AiaynError):
 
 
 class TrainingError(AiaynError):
-    """Training cannot go on: the loss diverged, or the device that was asked for is not there."""
+    """Training cannot continue: the loss diverged, or the requested device is not available."""
 
 
 class ScoreError(AiaynError):
-    """A score cannot be computed from what was given, or a score file is not what was expected."""
+    """A score cannot be computed from its inputs, or a score file is not what was expected."""
 
 
 class ProfileError(AiaynError):
@@ -40,18 +40,17 @@ class ProfileError(AiaynError):
 
 
 class GraphError(AiaynError):
-    """The graph of stages cannot be read, or DVC cannot take what a stage read or made."""
+    """The graph of stages cannot be read, or DVC rejects a stage's dependency or output."""
 
 
 P = ParamSpec("P")
 
 
 def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
-    """Make a stage end on one clear line, not on a traceback, when a user can put the cause right.
+    """Make a stage end with a one-line message instead of a traceback if a user can fix the cause.
 
-    Operating-system errors (a full disk, a read-only folder) are the user's to mend too; ctrl-C is
-    no error. The process then ends without a last search for garbage among all that torch imports,
-    which takes half a second.
+    That includes operating-system errors (a full disk, a read-only folder). The final garbage
+    collection is skipped: over all that torch imports, it takes half a second.
     """
 
     @wraps(main)
@@ -62,10 +61,10 @@ def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
         except AiaynError as error:
             sys.exit(printable(f"{type(error).__name__}: {error}"))
         except OSError as error:
-            place = f": {error.filename}" if error.filename else ""
+            file = f": {error.filename}" if error.filename else ""
             sys.exit(
-                printable(f"{type(error).__name__}: {error.strerror or error}{place}. ")
-                + "Make room there, or correct its permissions, and run again."
+                printable(f"{type(error).__name__}: {error.strerror or error}{file}. ")
+                + "Free disk space or correct the permissions, and run again."
             )
         except KeyboardInterrupt:
             print("Stopped.", file=sys.stderr)
@@ -75,6 +74,6 @@ def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
 
 
 def printable(text: str) -> str:
-    """In one line, and harmless to a terminal: what names of files and archives may hold of control
-    characters, and of bytes that are no text, as Python escapes."""
+    """The text on one line and safe for a terminal: control characters and undecodable bytes, as in
+    names of files and of archive members, become Python escapes."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -1,4 +1,4 @@
-"""Writing so that a reader sees the old file or the new one, never half of either."""
+"""Atomic writes: a reader sees the old file or folder or the new one, never a partial one."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# of Linux's renameat2(2)
+# constants of Linux's renameat2(2)
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
-NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)  # an old kernel, another file system
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)  # old kernel, other file system
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Replace `path` with `content` (text as UTF-8), making its folder if need be."""
+    """Replace `path` with `content` (text as UTF-8). Missing parent folders are created."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
     try:
-        with _where(path), partial.open("wb") as file:
+        with _naming(path), partial.open("wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
@@ -31,52 +31,52 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 @contextmanager
-def _where(path: Path) -> Iterator[None]:
-    """Give the error of a write for which there is no room the place, of which it knows nothing."""
+def _naming(path: Path) -> Iterator[None]:
+    """Add the file name to an out-of-space error, which has none."""
     try:
         yield
     except OSError as error:
-        if error.errno in NO_ROOM and error.filename is None:
+        if error.errno in NO_SPACE and error.filename is None:
             error.filename = str(path)
         raise
 
 
 @contextmanager
 def replaced_folder(path: Path) -> Iterator[Path]:
-    """A new folder to write into, put in the place of `path` if the block ends well.
+    """A new folder to write into, which replaces `path` if the block succeeds.
 
-    Where the system can exchange two folders, `path` exists at every moment. Elsewhere it lacks for
-    one: a process that is killed there leaves the former folder beside it, and the next call puts
-    that back before anything else.
+    If the system can exchange two folders atomically, `path` exists at all times. Otherwise it is
+    missing briefly: if the process is killed then, the old folder remains next to it, and the next
+    call restores it first.
 
-    Where `path` is a link, to another disk say, it stays, and what it leads to is replaced.
+    If `path` is a symbolic link, to another disk say, its target is replaced and the link is kept.
     """
     if path.is_symlink():
-        path = _led_to(path)
+        path = _resolved(path)
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
     partial = path.with_name(f".{path.name}.partial")
-    former = path.with_name(f".{path.name}.former")
-    if former.exists() and not path.exists():
-        former.replace(path)
-    shutil.rmtree(former, ignore_errors=True)
+    old = path.with_name(f".{path.name}.former")
+    if old.exists() and not path.exists():
+        old.replace(path)
+    shutil.rmtree(old, ignore_errors=True)
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
-        with _where(path):
+        with _naming(path):
             yield partial
         if not path.exists():
             partial.replace(path)
         elif not _exchange(partial, path):
-            path.replace(former)
+            path.replace(old)
             partial.replace(path)
-            shutil.rmtree(former, ignore_errors=True)
+            shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _led_to(link: Path) -> Path:
-    """What a link leads to, be it there or not yet. Raises OSError if it leads to itself."""
+def _resolved(link: Path) -> Path:
+    """The target of a link, whether or not it exists. Raises OSError for a loop."""
     try:
         return link.resolve()
     except RuntimeError as error:
@@ -84,13 +84,13 @@ def _led_to(link: Path) -> Path:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Let two folders take each other's place in a single step; False where that cannot be done."""
+    """Exchange two folders atomically; False if the system cannot."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):  # not Linux
         return False
-    places = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
-    if rename(*places, ctypes.c_uint(RENAME_EXCHANGE)) == 0:
+    paths = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
+    if rename(*paths, ctypes.c_uint(RENAME_EXCHANGE)) == 0:
         return True
     number = ctypes.get_errno()
     if number in NO_EXCHANGE:
@@ -99,6 +99,6 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def free_bytes(folder: Path) -> int:
-    """Of the disk that holds a folder, or would once it is made."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    return shutil.disk_usage(there).free
+    """Free space on the disk of a folder, which need not exist yet."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    return shutil.disk_usage(existing).free

@@ -1,4 +1,4 @@
-"""What starts the processes that compute: torchrun, a scheduler, or the stage itself alone."""
+"""Starting a stage's processes: by torchrun, by a scheduler, or as the one process of the stage."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from aiayn.config.machine import fill_in
 from aiayn.errors import ConfigError
 from aiayn.results import paths
 
-# torchrun tells each process how many there are; ours tells of any other launcher
+# set by torchrun, and by us before any launcher
 STARTED = ("WORLD_SIZE", "AIAYN_LAUNCHED")
 
 
 def device_of(device: str, launcher: Launcher) -> str:
-    """machine.device; where the launcher has GPUs, `auto` is cuda: a node on which none is visible
-    is an error, and not a training on its CPUs.
+    """machine.device; with a launcher that has GPUs, `auto` means cuda: a node without a visible
+    GPU is then an error, instead of training on its CPUs.
     """
     has_gpus = launcher.command is not None and bool(launcher.gpus)
     return "cuda" if device == "auto" and has_gpus else device
 
 
 def gpus_to_start_on(device: str, launcher: Launcher) -> int:
-    """How many GPUs of this machine the launcher is about to use: 0 if it has started this process
-    already, or uses another machine's, or none.
+    """The number of GPUs of this machine that the launcher will use: 0 if it has already started
+    this process, uses other machines, or uses no GPU.
     """
     is_elsewhere = launcher.command is None or launcher.nodes is not None or _is_started()
     return 0 if is_elsewhere or device != "cuda" else launcher.gpus or 0
 
 
 def exec_under_launcher(launcher: Launcher) -> None:
-    """Replace this process, a training, by the launcher's `command` with the same script and
-    arguments.
+    """Replace this process, a training, by the launcher's `command`, followed by this script and
+    its arguments.
 
-    The process keeps its id: signals reach the launcher, and its exit code is the stage's.
-    Returns if there is no launcher, or it has already started this process.
+    The process id stays the same: signals reach the launcher, and its exit code is the stage's.
+    Returns if there is no launcher, or if it has already started this process.
 
     Raises:
         ConfigError: there is no such program.
@@ -46,7 +46,7 @@ def exec_under_launcher(launcher: Launcher) -> None:
 
 
 def exec_single_under_launcher() -> None:
-    """The same for a stage of one process: with `single` of params.yaml's launcher.
+    """The same for a single-process stage, with `single` of params.yaml's launcher.
 
     Raises:
         ConfigError: there is no such program, or params.yaml is wrong.
@@ -60,7 +60,7 @@ def _exec(key: str, command: str | None, gpus: int | None, nodes: int | None) ->
     if command is None or _is_started():
         return
     script, *arguments = sys.argv
-    # as DVC calls it, with or without DVC
+    # the stage's name in DVC, also if DVC did not start it
     stage = "@".join([Path(script).stem, *arguments[:1]])
     known = {
         "stage": stage, "scale": config.load().scale, "gpus": gpus, "nodes": nodes,

@@ -1,4 +1,4 @@
-"""A trained run of a project: it translates, parses or classifies."""
+"""Inference with a trained run: translation, parsing or classification."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from aiayn.results import paths
 from aiayn.results.illustrations import AttentionMaps
 from aiayn.validation import message
 
-# attention takes memory for the square of a sentence's pieces: with 8 heads of 4,096 pieces 0.5 GB
+# attention needs memory quadratic in a sentence's pieces: 0.5 GB for 8 heads and 4,096 pieces
 LONGEST = 4096
 
 WORD_BEGIN = "\u2581"
 BYTE = re.compile(r"<0x[0-9A-F]{2}>")  # of a character that the vocabulary lacks
 LETTERS, LETTERS_IN_A_PIECE = 6, 1.5  # a word of so many at least, in pieces of fewer each
 
-# by kind of task: the method (and subcommand) for it, and the verb of its error message
+# by kind of task: its method (and subcommand), and the verb for the error message
 USES: Mapping[Kind, tuple[str, str]] = {
     "translation": ("translate", "translates"),
     "parsing": ("parse", "parses"),
@@ -52,12 +52,12 @@ USES: Mapping[Kind, tuple[str, str]] = {
 class TrainedRun:
     """A run of params.yaml, with the averaged weights if it is tested, else the last checkpoint.
 
-    All methods take raw sentences and return one result for each, an empty one for an empty
-    sentence. They raise ConfigError if the run is of another kind, CheckpointError if it has no
-    weights yet, and DataError if a sentence has more than LONGEST pieces.
+    All methods take raw sentences and return one result per sentence, an empty one for an empty
+    sentence. They raise ConfigError if the run's task is of another kind, CheckpointError if it has
+    no weights yet, and DataError if a sentence has more than LONGEST pieces.
 
     Args:
-        name: of the run, like en-de.base.
+        name: the run's name, such as en-de.base.
         root: the folder with params.yaml and the run's files.
     Raises:
         ConfigError: there is no such run.
@@ -71,15 +71,15 @@ class TrainedRun:
         self._row = self._params.model_of(name)
 
     def require(self, use: str) -> None:
-        """Raises ConfigError, which names the right one, if the run cannot be used like that."""
+        """Raises ConfigError, which names the right command, if the run does not support `use`."""
         right, verb = USES[self._task.kind]
         if use != right:
             raise ConfigError(f"{self.name} does not {use}, it {verb}: aiayn {right} {self.name}")
 
     def too_long(self, sentences: Sequence[str]) -> dict[int, str]:
-        """What is wrong with each sentence of more than LONGEST pieces, by its index."""
+        """The complaint about each sentence of more than LONGEST pieces, by its index."""
         return {
-            n: f"has {len(pieces):,} pieces, {LONGEST:,} are the most. Split it into sentences."
+            n: f"has {len(pieces):,} pieces; the limit is {LONGEST:,}. Split it into sentences."
             for n, pieces in enumerate(self.vocabulary.encode(self._normalized(sentences)))
             if len(pieces) > LONGEST
         }
@@ -101,7 +101,7 @@ class TrainedRun:
         """The best hypothesis for each sentence.
 
         Args:
-            beam: hypotheses kept; default: as in params.yaml.
+            beam: beam size; default: as in params.yaml.
             alpha: exponent of the length penalty; default: as in params.yaml.
         """
         self.require("translate")
@@ -118,7 +118,7 @@ class TrainedRun:
         """The best hypotheses that the beam search finds for each sentence, with their scores.
 
         Args:
-            n_best: of each sentence, at most; from 1 to the beam's width, which is the default.
+            n_best: hypotheses per sentence, at most; from 1 to the beam size, which is the default.
             beam, alpha: as for `translate`.
         Returns:
             A row for each hypothesis, a sentence's best first: `sentence` (its number, from 0),
@@ -126,13 +126,13 @@ class TrainedRun:
             logarithm, of all pieces and the end symbol) and `score` (the log-probability divided by
             the length penalty, by which hypotheses are ranked; section 6.1).
         Raises:
-            ConfigError: n_best is not from 1 to the beam's width.
+            ConfigError: n_best is not from 1 to the beam size.
         """
         self.require("translate")
         search = self._search(beam, alpha)
         n = search.beam if n_best is None else n_best
         if not 1 <= n <= search.beam:
-            raise ConfigError(f"n_best is {n}: a beam of {search.beam} has 1 to {search.beam}.")
+            raise ConfigError(f"n_best is {n}; it must be from 1 to the beam size, {search.beam}.")
         prepared = self._prepared(sentences)
         model, vocabulary = self.transformer, self.vocabulary
         found = n_best_outputs(model, vocabulary, prepared, search, self._device, n)
@@ -150,8 +150,9 @@ class TrainedRun:
     def parse(
         self, sentences: Sequence[str], *, beam: int | None = None, alpha: float | None = None
     ) -> list[Tree]:
-        """A tree over the space-separated words of each sentence, repaired as for scoring where the
-        output is not one: a word without a leaf gets the tag XX. Arguments as for `translate`."""
+        """A tree over the space-separated words of each sentence. An output that is not a tree is
+        repaired as for scoring: a word without a leaf gets the tag XX. Arguments as for
+        `translate`."""
         self.require("parse")
         sentences = self._prepared(sentences)
         outputs = self._decoded(sentences, beam, alpha)
@@ -172,7 +173,7 @@ class TrainedRun:
         ]
 
     def predict(self, sentences: Sequence[str]) -> list[str]:
-        """As text: a translation, a bracketed tree or a label for each sentence."""
+        """A translation, a bracketed tree or a label for each sentence, as text."""
         use, _ = USES[self._task.kind]
         if use == "parse":
             return [str(tree) if tree.words else "" for tree in self.parse(sentences)]
@@ -183,7 +184,7 @@ class TrainedRun:
     def attention(
         self, sentence: str, *, beam: int | None = None, alpha: float | None = None
     ) -> AttentionMaps:
-        """The attention weights of every layer and head, over a sentence and what the run makes of
+        """The attention weights of every layer and head, for a sentence and the run's output for
         it: `.frame("cross")` has them as a DataFrame. Arguments as for `translate`."""
         (sentence,) = self._prepared([sentence])
         names = {"run": self.name, "task": self._params.run(self.name).task}
@@ -204,11 +205,11 @@ class TrainedRun:
         beam: int | None = None,
         alpha: float | None = None,
     ) -> Figure:
-        """The same as a figure, which a notebook shows: `.svg` is the picture, `.data` the weights.
+        """The same as a figure that notebooks display: `.svg` is the image, `.data` the weights.
 
         Args:
-            kind: encoder or decoder (self-attention), or cross: the decoder's to the encoder's
-                output. A run that classifies has the encoder's alone.
+            kind: encoder or decoder (self-attention), or cross: from the decoder to the encoder's
+                output. A classifier has only the encoder's.
             layer, head: the one head to show large, counted from 1; default: all heads, small.
             beam, alpha: as for `translate`.
         Raises:
@@ -217,7 +218,7 @@ class TrainedRun:
         maps = self.attention(sentence, beam=beam, alpha=alpha)
         if kind not in maps.maps:
             kinds = ", ".join(maps.maps)
-            raise ConfigError(f"{self.name} has no attention of the kind {kind!r}. Use: {kinds}.")
+            raise ConfigError(f"{self.name} has no attention of kind {kind!r}. Use: {kinds}.")
         if layer is None and head is None:
             return attention_figure(maps, kind)
         layers, heads = len(maps.layers(kind)), len(maps.layers(kind)[0])
@@ -229,7 +230,7 @@ class TrainedRun:
         )
 
     def _prepared(self, sentences: Sequence[str]) -> Sequence[str]:
-        """Sentences in the form in which the model learned them, none of them too long."""
+        """Sentences in the form of the training text. Raises DataError if one is too long."""
         for n, complaint in self.too_long(sentences).items():
             raise DataError(f"sentence {n + 1} {complaint}")
         return self._normalized(sentences)
@@ -264,7 +265,7 @@ class TrainedRun:
 
     @cached_property
     def transformer(self) -> Transformer:
-        """The model, in evaluation mode; of a run that does not classify."""
+        """The model, in evaluation mode; a classifier has none."""
         return load_model(self._weights(), self._row, self.vocabulary.size, self._device)
 
     @cached_property
@@ -283,7 +284,7 @@ class TrainedRun:
     @cached_property
     def _device(self) -> Device:
         machine = self._params.machine
-        # as the stage decode; but a run that was trained on GPUs is used on any machine
+        # as in the stage decode, except that a run trained on GPUs can be used on any machine
         device = "auto" if machine.device == "cuda" else machine.device
         return open_device(device, "float32", d_model=self._row.d_model, threads=machine.threads)
 
@@ -292,8 +293,8 @@ class TrainedRun:
         weights = weights_in(self._root / paths.model(self.name), averaged=averaged)
         if not weights.exists():
             raise CheckpointError(
-                f"{weights}: the run {self.name} has no weights yet. Make them: dvc repro "
-                f"average@{self.name}, or, if they were made elsewhere: dvc pull."
+                f"{weights}: the run {self.name} has no weights yet. Train it: dvc repro "
+                f"average@{self.name}; or, if it was trained elsewhere: dvc pull."
             )
         return weights
 

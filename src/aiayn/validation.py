@@ -1,4 +1,4 @@
-"""The base of all typed parameters and records, and one clear line for data that does not fit."""
+"""The base class of parameters and records, and one-line messages for invalid data."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 T = TypeVar("T")
 
 Items = Annotated[tuple[T, ...], Strict(False)]
-"""A tuple, also from a list, which is what YAML and JSON have; its items are not converted."""
+"""A tuple; YAML's and JSON's lists are accepted, but their items are not converted."""
 
 
 class StrictModel(BaseModel):
-    """A frozen record: no unknown key, no conversion between types, no NaN or infinity."""
+    """A frozen record: no unknown keys, no type conversion, no NaN or infinity."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
     def _report_unknown_keys(cls, data: Any) -> Any:
-        """Before any missing key, which is often the same mistake."""
+        """Before missing keys: a misspelled key is both."""
         if isinstance(data, dict) and cls.model_config["extra"] == "forbid":
             keys = [field.alias or name for name, field in cls.model_fields.items()]
             for key in data:
@@ -33,22 +33,22 @@ class StrictModel(BaseModel):
         return data
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with other values, validated like any record (model_copy validates nothing)."""
+        """A copy with some values changed, validated (unlike model_copy)."""
         return type(self)(**{**dict(self), **changes})
 
 
 def invalid(key: str, complaint: str) -> PydanticCustomError:
-    """The error for a validator to raise where a rule is broken.
+    """The error for a validator to raise.
 
     Args:
-        key: dotted, below the value that is being validated; "" for this value itself.
-        complaint: what is wrong with it and what to do: the rest of a sentence, with its full stop.
+        key: dotted, relative to the value that is being validated; "" for this value itself.
+        complaint: what is wrong and what to do: the rest of a sentence that starts with the key.
     """
     return PydanticCustomError("rule", "{complaint}", {"key": key, "complaint": complaint})
 
 
 def nearest(name: Any, names: Iterable[str]) -> str:
-    """A sentence that names the nearest of `names`, or all of them if none is near."""
+    """A sentence that suggests the closest of `names`, or lists them all if none is close."""
     names = list(names)
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(names)}."
@@ -56,7 +56,7 @@ def nearest(name: Any, names: Iterable[str]) -> str:
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 100
-_WORDING = {  # where pydantic speaks of Python, not of YAML or JSON
+_WORDING = {  # replaces pydantic's wording, which is about Python, not about YAML or JSON
     "missing": "is missing",
     "dict_type": "must be a mapping",
     "mapping_type": "must be a mapping",
@@ -67,7 +67,7 @@ _WORDING = {  # where pydantic speaks of Python, not of YAML or JSON
 
 
 def message(error: ValidationError) -> str:
-    """The first mistake that was found, in one line that begins with its dotted key."""
+    """The first error, on one line that begins with its dotted key."""
     first = error.errors(include_url=False)[0]
     key = _dotted_key(first)
     if first["type"] == "rule":
@@ -78,7 +78,7 @@ def message(error: ValidationError) -> str:
 
 
 def _dotted_key(error: ErrorDetails) -> str:
-    """As in tasks.en-de.text.train[0]; an invalid name of a mapping is a mistake of the mapping."""
+    """Such as tasks.en-de.text.train[0]; for an invalid key of a mapping, the mapping's key."""
     parts = [*error["loc"], *filter(None, [error.get("ctx", {}).get("key")])]
     if parts and parts[-1] == "[key]":
         parts = parts[:-2]

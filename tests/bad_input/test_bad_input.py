@@ -272,11 +272,11 @@ CORPORA: dict[str, tuple[Spoil, str]] = {
     "nothing but lines without end": (endless_training_text, "cleaning left no training pair (train: {'invalid_utf8': 0, 'empty': 0, 'max_words': 0, 'max_ratio': 0, 'identical': 0, 'duplicates': 0, 'too_long': 1})."),
     "text in UTF-16": (serve("dev.de.gz", gzip.compress("äh\n".encode("utf-16"))), "dev.de.gz, line 1: not UTF-8."),
     "a damaged header in an archive": (serve("train.en.tgz", tgz(b"x\n", 1024 + 5), "train.en"), "train.en.tgz, member train.en: truncated or damaged (bad checksum at byte 1024)."),
-    "a name in an archive that clears the terminal": (serve("train.en.tgz", tgz(b"x\n"), "first"), "no such member. The nearest name in it is first\\x1b[2J."),
+    "a name in an archive that clears the terminal": (serve("train.en.tgz", tgz(b"x\n"), "first"), "no such member. The closest name is first\\x1b[2J."),
     "an archive that is none": (serve("train.en.tgz", HTML, "train.en"), "train.en.tgz, member train.en: truncated or damaged"),
     "a test set whose end is missing": (serve("test.de.sgm", b"<seg id=1>a</seg>\n<seg id=2>b\n"), "test.de.sgm: 2 <seg> are opened, 1 closed. Correct the file."),
     "another file than the catalogue's": (lambda p: (p.mirror / "dev.en.gz").write_bytes(HTML), "dev.en.gz: sha256 is "),
-    "the mirror is a file": (file_for("../mirror"), "../mirror: no such folder; it was given as the mirror, AIAYN_MIRROR."),
+    "the mirror is a file": (file_for("../mirror"), "../mirror: no such folder. It is the mirror in AIAYN_MIRROR."),
     "a folder in the mirror in place of a file": (folder_for(Project.mirror / "dev.en.gz"), "dev.en.gz: not in the mirror."),
     "a file in place of the text": (file_for(TEXT), "NotADirectoryError: Not a directory: data/text/en-de."),
 }  # fmt: skip
@@ -292,7 +292,7 @@ MADE: dict[str, tuple[str, Spoil, str]] = {
     "a translation too few": ("score", write(OUTPUTS / "test.hypotheses", b"one\n"), f"ScoreError: {OUTPUTS}/test.hypotheses has 1 lines and "),
     "other references than were declared": ("score", write(TEXT / "test.target", b"a\nb\nc\n"), "DataError: data/text/en-de/test.target"),
     "a manifest that is nested without end": ("score", write(TEXT / "manifest.json", b"[" * 100_000), "DataError: data/text/en-de/manifest.json: nested too deeply."),
-    "a manifest with a number that is none": ("score", write(TEXT / "manifest.json", b'{"task": NaN}'), "DataError: data/text/en-de/manifest.json: not JSON (NaN is no number)."),
+    "a manifest with a number that is none": ("score", write(TEXT / "manifest.json", b'{"task": NaN}'), "DataError: data/text/en-de/manifest.json: not JSON (NaN is not a number)."),
     "a training curve of NUL bytes": ("score", write(f"history/{RUN}.csv", bytes(9)), f"DataError: history/{RUN}.csv: "),
     "a training curve without its end": ("score", write(f"history/{RUN}.csv", b"step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"), f"DataError: history/{RUN}.csv: the last line has no dev_perplexity."),
 }  # fmt: skip

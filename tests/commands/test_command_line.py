@@ -27,7 +27,7 @@ Capture = pytest.CaptureFixture[str]
         ),
         (
             ["repro", "--jobs", "0"],
-            "aiayn repro: argument --jobs: '0' is not a whole number of 1 or more.",
+            "aiayn repro: argument --jobs: '0' is not a positive integer.",
         ),
     ],
 )

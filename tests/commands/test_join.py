@@ -158,12 +158,12 @@ def test_a_run_of_both_may_differ_in_its_metadata_alone(half: Halve) -> None:
 
 def damaged_there(here: Path, other: Path) -> str:
     (other / "models/two/sub/b").write_text("weights of two 2\n")
-    return f"{other}/models/two is not as {other}/dvc.lock has it"
+    return f"{other}/models/two differs from {other}/dvc.lock"
 
 
 def damaged_here(here: Path, other: Path) -> str:
     (here / "history/one.txt").write_text("another\n")
-    return f"{here}/history/one.txt is not as {here}/dvc.lock has it"
+    return f"{here}/history/one.txt differs from {here}/dvc.lock"
 
 
 def without_weights(here: Path, other: Path) -> str:
@@ -173,7 +173,7 @@ def without_weights(here: Path, other: Path) -> str:
 
 def with_other_code(here: Path, other: Path) -> str:
     (here / "src/code.py").write_text("print(1)\n")
-    return f"make@two: it ran with another {here}/src (and 1 more)"
+    return f"make@two: it ran with another version of {here}/src (and 1 more)"
 
 
 def with_other_parameters(here: Path, other: Path) -> str:
@@ -188,13 +188,13 @@ def of_another_scale(here: Path, other: Path) -> str:
 
 def with_another_graph(here: Path, other: Path) -> str:
     (other / "dvc.yaml").write_text(GRAPH.replace("echo profile", "echo another"))
-    return f"{here}/dvc.yaml and {other}/dvc.yaml differ: bring both clones to one commit"
+    return f"{here}/dvc.yaml and {other}/dvc.yaml differ: check out the same commit in both clones"
 
 
 def with_unrecorded_outputs(here: Path, other: Path) -> str:
     (here / "history/two.txt").write_text("of a stage that DVC has not recorded\n")
     return (
-        f"{here}/history/two.txt would be overwritten, and is not in {here}/dvc.lock: "
+        f"{here}/history/two.txt would be overwritten, but is not in {here}/dvc.lock: "
         "run aiayn repro make@two, or delete it"
     )
 
@@ -226,5 +226,5 @@ def test_folders_that_are_no_halves(half: Halve, tmp_path: Path) -> None:
         join(here, tmp_path / "empty")
     lock = other / "dvc.lock"
     lock.write_text(lock.read_text()[:-30])
-    with pytest.raises(DataError, match="other/dvc.lock: cut off, or damaged, at profile"):
+    with pytest.raises(DataError, match="other/dvc.lock: truncated or damaged at profile"):
         join(here, other)

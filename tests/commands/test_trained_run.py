@@ -248,8 +248,8 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
     [
         (["en-de.bsae", "x"], "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?"),
         ([PARSER, "x"], "ConfigError: parsing.parser does not translate, it parses: aiayn parse parsing.parser"),
-        (["en-de.A_h1", "x"], "there are no weights. Train first: dvc repro train@en-de.A_h1"),
-        (["en-de.big", "x"], "has no weights yet. Make them: dvc repro average@en-de.big"),
+        (["en-de.A_h1", "x"], "there are no checkpoints. Train first: dvc repro train@en-de.A_h1"),
+        (["en-de.big", "x"], "has no weights yet. Train it: dvc repro average@en-de.big"),
         ([RUN], "DataError: stdin: there is no sentence."),
         ([RUN, " "], "there is no sentence."),
         ([RUN, "x", "--input", "y"], "ConfigError: give sentences or --input, not both."),
@@ -257,7 +257,7 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
         ([RUN, ""], "DataError: the sentences given: there is no sentence."),
         ([RUN, "caf\udce9"], "DataError: the sentences given: not UTF-8 at byte 3."),
         (["en-de.\udcff", "x"], "ConfigError: params.yaml: there is no run 'en-de.\\udcff'."),
-        ([RUN, "--input", "models"], "DataError: models: is a folder. Name a file of sentences"),
+        ([RUN, "--input", "models"], "DataError: models: is a folder. Give a file"),
         ([RUN, "--input", "a\nb"], "DataError: a\\nb: there is no such file."),
         ([RUN, "x", "--beam", "0"], "ConfigError: beam must be greater than 0, not 0."),
         ([RUN, "x", "--alpha", "nan"], "ConfigError: alpha must be a finite number"),
@@ -292,13 +292,15 @@ def test_a_line_of_too_many_pieces_is_left_out_and_named(
     assert printed.out == expected_output
     assert printed.out.split("\n")[1] == ""
     assert re.fullmatch(
-        r"stdin, line 2 has 60,00[01] pieces, 4,096 are the most. Split it into sentences.\n",
+        r"stdin, line 2 has 60,00[01] pieces; the limit is 4,096. Split it into sentences.\n",
         printed.err,
     )
 
 
 def test_nothing_but_lines_of_too_many_pieces(project: Path) -> None:
-    with pytest.raises(SystemExit, match="DataError: the sentences given: no sentence is left"):
+    with pytest.raises(
+        SystemExit, match="DataError: the sentences given: all sentences are empty or too long"
+    ):
         main(["translate", RUN, "z " * 5000])
     with pytest.raises(DataError, match="^sentence 2 has 10,001 pieces"):
         TrainedRun(RUN).translate(["", "z " * 5000])
@@ -410,7 +412,9 @@ def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
         tensors[name] = tensors[name].clone()
         tensors[name][0, 0] = float("nan")
         save_weights(weights, tensors, about)
-        message = "CheckpointError: models/en-de.base/averaged.safetensors: .* has values"
+        message = (
+            "CheckpointError: models/en-de.base/averaged.safetensors: .* has NaN or infinite values"
+        )
         with pytest.raises(SystemExit, match=message):
             main(["translate", RUN, *SENTENCES])
     finally:
@@ -425,7 +429,7 @@ def test_nothing_compares_with_a_folder_that_is_no_reproduction(
         with pytest.raises(SystemExit, match="^2$"):
             main(["verify", folder])
         assert capsys.readouterr().err == (
-            f"DataError: {folder}/scores: no scores. Name a folder that make publish wrote.\n"
+            f"DataError: {folder}/scores: no scores. Name a folder that `aiayn publish` wrote.\n"
         )
 
 

@@ -241,7 +241,7 @@ def test_stopping_early_loses_nothing(tiny: Row, monkeypatch: pytest.MonkeyPatch
     def never_early(search: beam._Search, length: int) -> None:
         search.total_BW[length > search.limit_B] = NEVER
 
-    monkeypatch.setattr(beam._Search, "_give_up", never_early)
+    monkeypatch.setattr(beam._Search, "_prune", never_early)
     assert [h.pieces for h in beam_search(model, sources(20), decoding, CPU)] == [
         h.pieces for h in stopped
     ]
@@ -268,5 +268,5 @@ def test_weights_that_are_not_numbers_are_one_clear_line(tiny: Row) -> None:
     with torch.no_grad():
         model.embedding.fill_(float("nan"))
     decoding = Decoding(beam=2, alpha=0.6, extra_length=3)
-    with pytest.raises(CheckpointError, match="sentence 1: .*not finite numbers: train it again"):
+    with pytest.raises(CheckpointError, match="sentence 1: .*are not finite. Train it again"):
         beam_search(model, [[4, END], [5, END]], decoding, CPU)

@@ -119,7 +119,11 @@ def emptied(content: bytes) -> bytes:
     ("name", "spoil", "expected"),
     [
         ("train.en.gz", truncated, ["train.en.gz: truncated", "Replace it with an intact copy"]),
-        ("dev.de.gz", shortened, ["corpus dev: 3 lines in ", "but 2 lines in ", "Line n of one"]),
+        (
+            "dev.de.gz",
+            shortened,
+            ["corpus dev: 3 lines in ", "but 2 lines in ", "aligned line by line"],
+        ),
         ("dev.de.gz", latin_1, ["dev.de.gz, line 2: not UTF-8", "convert the file to UTF-8"]),
         ("test.de.gz", emptied, ["3 lines in ", "but 0 lines in ", "test.de.gz"]),
     ],

@@ -14,7 +14,7 @@ def test_a_scale_of_the_cpu(clone: Any) -> None:
     before = sorted(clone.root.rglob("*"))
     printed = clone.succeed("python", "-B", "-m", "aiayn", "rehearse", "copy")
     assert re.search(r"copy.base: 20 steps, 1 process\(es\), .* target tokens/s\n", printed)
-    assert "stopped by SIGTERM and resumed (2 starts): the same bits in the end\n" in printed
+    assert "stopped by SIGTERM and resumed (2 starts): identical weights and losses\n" in printed
     assert "not tried: several processes, as the launcher starts one\n" in printed
     assert re.search(r"all \d+ stages of 2 of 2 runs: 50 sentences of each split decoded", printed)
     assert "missing on this machine:\n  nothing\n" in printed
@@ -33,11 +33,11 @@ def test_a_scale_of_gpus_by_two_processes_of_the_cpu(clone: Any) -> None:
     printed = done.stdout
     assert "NOT TRIED: GPUs, NCCL, bfloat16, the models in their real size." in printed
     assert re.search(r"en-de.base: 20 steps, 2 process\(es\), .* target tokens/s\n", printed)
-    assert "stopped by SIGTERM and resumed (2 starts): the same bits in the end\n" in printed
+    assert "stopped by SIGTERM and resumed (2 starts): identical weights and losses\n" in printed
     difference = re.search(r"all processes against one: losses differ by at most (\S+) %", printed)
     assert difference is not None
     assert float(difference[1]) < 0.01
     assert re.search(r"all \d+ stages of 1 of 1 runs: 50 sentences of each split decoded", printed)
     assert "en-de.base: 63,045,632 parameters, 100,000 steps\n" in printed
-    assert "  no GPU: machine.device is cuda, and torch sees none." in printed
+    assert "  no GPU: machine.device is cuda, but torch sees none." in printed
     assert "downloads: " in printed

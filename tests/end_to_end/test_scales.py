@@ -76,7 +76,7 @@ def test_a_reproduction_goes_on_with_what_dvc_still_has(project: Any) -> None:
     """After the test above: all that it made is in DVC's cache."""
     project.succeed("make", "reproduction", "SCALE=copy", "NAME=mine")
     printed = repro(project, "FROM=reproductions/mine")
-    assert "scales/mine: a copy of reproductions/mine, which has no data and no weights" in printed
+    assert "scales/mine: a copy of reproductions/mine, without data and weights" in printed
     assert "train@copy.base: from DVC's cache" in printed
     scales = project.root / "scales"
     copy, mine = (files(scales / name) for name in ("copy", "mine"))

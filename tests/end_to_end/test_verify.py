@@ -55,7 +55,7 @@ def test_a_flipped_bit_and_a_changed_sentence_are_named(published: Any) -> None:
     status, said = verify(published)
     assert status == 1
     for path in (f"models/{RUN}/averaged.safetensors", "data/text/en-de/test.target"):
-        assert f"Damaged or out of date: {path} is not as dvc.lock has it\n" in said
+        assert f"Damaged or out of date: {path} differs from dvc.lock\n" in said
 
 
 def test_another_seed_did_it(published: Any) -> None:

@@ -73,7 +73,7 @@ def test_a_bin_holds_its_upper_end_alone() -> None:
 
 
 def test_an_expected_label_that_the_task_does_not_have() -> None:
-    with pytest.raises(ScoreError, match="'d' is expected, but is none of a, b, c"):
+    with pytest.raises(ScoreError, match="the reference label 'd' is not one of a, b, c"):
         labelled(["a"], ["d"])
 
 

@@ -297,7 +297,7 @@ def test_a_base_alone_is_scored(compare: Compare) -> None:
 
 def test_no_run_of_the_base(compare: Compare) -> None:
     with pytest.raises(
-        ScoreError, match=r"^params.yaml: variations.base is big, but no run learns"
+        ScoreError, match=r"^params.yaml: variations.base is big, but no run of it on"
     ):
         compare(RUNS, base="big")
 
@@ -323,7 +323,7 @@ def test_a_seed_that_follows_later_is_left_out(compare: Compare, project: Path) 
     assert found.models["wide"].bleu.why_not_tested == "one seed"
     shutil.rmtree(project / "outputs/en-de.base")
     shutil.rmtree(project / "outputs/en-de.base2")
-    with pytest.raises(ScoreError, match="no run learns en-de with it that has been decoded"):
+    with pytest.raises(ScoreError, match="no run of it on en-de has been decoded"):
         compare(RUNS | SECOND)
 
 

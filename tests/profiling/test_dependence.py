@@ -77,7 +77,7 @@ def test_products_of_relations_are_the_jacobian_of_the_stack() -> None:
 
 
 def test_a_signal_that_never_arrives_is_an_error() -> None:
-    with pytest.raises(ProfileError, match="8 layers do not carry"):
+    with pytest.raises(ProfileError, match="8 layers do not connect"):
         path_length(lambda _: torch.eye(8, dtype=torch.bool), 8)
 
 

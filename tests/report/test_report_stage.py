@@ -241,8 +241,7 @@ def test_what_was_made_with_other_parameters_is_left_out(rendered: Path) -> None
     done = render(rendered)
     assert (done.returncode, done.stderr) == (
         0,
-        "en-de.base was made with other parameters (training): left out. "
-        "Make it again: dvc repro.\n",
+        "en-de.base was run with other parameters (training): left out. Run it again: dvc repro.\n",
     )
     page = (rendered / "reports/index.html").read_text()
     assert "made with other values of training" in page

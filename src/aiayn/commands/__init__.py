@@ -1,4 +1,4 @@
-"""The command `aiayn`, and what its subcommands do."""
+"""The command `aiayn` and its subcommands."""
 
 from aiayn.commands.command_line import main
 

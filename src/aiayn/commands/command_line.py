@@ -1,6 +1,6 @@
 """The command line `aiayn`: a function for each subcommand, whose docstring is its help.
 
-A function imports what it needs itself: `aiayn --help` waits for no heavy import.
+Functions import their dependencies locally, so that `aiayn --help` is fast.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def parser() -> ArgumentParser:
-    """The parser of the whole command line; an error is one line, with exit status 2."""
+    """The parser of the command line; an error is one line, with exit status 2."""
     root = _Parser(prog="aiayn", description="Run the experiments, and use their trained models.")
     version = f"aiayn {importlib.metadata.version('aiayn')}"
     root.add_argument("--version", action="version", version=version)
@@ -59,7 +59,7 @@ def parser() -> ArgumentParser:
             help="a run of params.yaml, like en-de.base, or shipped: the English-German model that "
             "comes with the package",
         )
-        command.add_argument("text", nargs="*", help="one sentence each (default: lines of stdin)")
+        command.add_argument("text", nargs="*", help="sentences (default: lines of stdin)")
         command.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
         command.add_argument(
             "--attention", type=Path, metavar="SVG", help="draw the first sentence's attention"
@@ -67,7 +67,7 @@ def parser() -> ArgumentParser:
         if function is classify:
             command.set_defaults(beam=None, alpha=None, kind="encoder")
             continue
-        command.add_argument("--beam", type=int, help="hypotheses kept (default: the task's)")
+        command.add_argument("--beam", type=int, help="beam size (default: the task's)")
         command.add_argument("--alpha", type=float, help="length penalty (default: the task's)")
         command.add_argument(
             "--kind", choices=ATTENTION_KINDS, default="cross", help="of attention (default: cross)"
@@ -78,7 +78,9 @@ def parser() -> ArgumentParser:
             )
 
     command = add(repro)
-    command.add_argument("stages", nargs="*", help="run these and what they need; default: all")
+    command.add_argument(
+        "stages", nargs="*", help="run these and the stages they depend on; default: all"
+    )
     command.add_argument(
         "--jobs", type=_positive, help="stages in parallel (default: cores / machine.threads)"
     )
@@ -89,7 +91,7 @@ def parser() -> ArgumentParser:
     command.add_argument("--page", type=Path, metavar="FILE", help="also write an HTML page")
 
     command = add(report)
-    command.add_argument("scales", nargs="+", help="scales that have run, or folders like them")
+    command.add_argument("scales", nargs="+", help="scales that have been run, or their folders")
     command.add_argument(
         "--output", type=Path, metavar="FILE", default=Path("tables.html"),
         help="the page (default: tables.html)",
@@ -104,10 +106,10 @@ def parser() -> ArgumentParser:
 
     command = add(publish)
     command.add_argument(
-        "name", nargs="?", help="default: only write the pages about all reproductions"
+        "name", nargs="?", help="default: write only the pages about all reproductions"
     )
     command.add_argument(
-        "--force", action="store_true", help="even if code is uncommitted or a stage out of date"
+        "--force", action="store_true", help="also with uncommitted code or outdated stages"
     )
 
     command = add(export)
@@ -134,9 +136,9 @@ def translate(args: Namespace) -> None:
 def parse(args: Namespace) -> None:
     """Parse sentences with a trained run.
 
-    Prints a bracketed tree in the format of the Penn Treebank for each sentence. Words are
-    separated by spaces, as in data/text/TASK/*.source: commas, full stops and the n't of a verb
-    are words. Brackets become -LRB- and -RRB-.
+    Prints a bracketed tree in the format of the Penn Treebank for each sentence. Words must be
+    separated by spaces, as in data/text/TASK/*.source: commas, full stops and n't are words.
+    Parentheses become -LRB- and -RRB-.
     """
     run, sentences, status = _opened(args, "parse")
     trees = run.parse(sentences, beam=args.beam, alpha=args.alpha)
@@ -149,10 +151,10 @@ def parse(args: Namespace) -> None:
 
 
 def classify(args: Namespace) -> None:
-    """Label sentences with a trained run.
+    """Classify sentences with a trained run.
 
-    Prints the label of each sentence and the probability of every label, separated by tabs; an
-    empty line for an empty sentence.
+    Prints each sentence's label and the probabilities of all labels, separated by tabs; an empty
+    line for an empty sentence.
     """
     run, sentences, status = _opened(args, "classify")
     lines = []
@@ -166,7 +168,7 @@ def classify(args: Namespace) -> None:
 def repro(args: Namespace) -> None:
     """Run the pipeline, several stages in parallel.
 
-    Does what `dvc repro` does, with the same outputs.
+    Equivalent to `dvc repro`, with the same outputs.
     """
     from aiayn.commands.repro import parallel
 
@@ -176,11 +178,10 @@ def repro(args: Namespace) -> None:
 def verify(args: Namespace) -> None:
     """Compare the results here with a published reproduction.
 
-    Compares every published figure with the one here (the same, inside or outside the interval to
-    expect), hashes every file of both sides that dvc.lock has, computes scores again, and lists
-    what differs in code, data, parameters, versions and machine. Writes nothing. Exit status 0:
-    nothing is outside, missing, damaged or contradictory; 1: something is; 2: there is nothing to
-    compare.
+    Compares every published figure with ours (the same, inside or outside the expected interval),
+    hashes every file in dvc.lock on both sides, recomputes scores, and lists the differences in
+    code, data, parameters, versions and machine. Writes nothing. Exit status 0: nothing is outside,
+    missing, damaged or contradictory; 1: something is; 2: there is nothing to compare.
     """
     from aiayn.commands.verification import verification
     from aiayn.commands.verification.figures import NoReproductionError
@@ -200,8 +201,8 @@ def verify(args: Namespace) -> None:
 def report(args: Namespace) -> None:
     """Write one page of the paper's tables from several scales.
 
-    Each of the four tables and the findings come from the first scale that has figures for them,
-    and name it; each figure links to that scale's own report.
+    Each of the four tables and the findings are from the first scale that has results for them, and
+    name it; each figure links to that scale's own report.
     """
     from aiayn.commands.repro.scale_folder import folder_of
     from aiayn.report.paper_tables import tables_html
@@ -216,10 +217,10 @@ def report(args: Namespace) -> None:
 
 
 def findings(args: Namespace) -> None:
-    """Derive every p-value of a reproduction again from its records.
+    """Recompute every p-value of a reproduction from its records.
 
-    Reads comparisons/sentences.csv.gz, the histories and the parameters; needs no weights and no
-    text. Prints the paper's statements with their tests. Exit status 1: a value differs from
+    Reads comparisons/sentences.csv.gz, the histories and the parameters; needs neither weights nor
+    text. Prints the tests of the paper's statements. Exit status 1: a value differs from
     comparisons/table_3.json.
     """
     from aiayn.commands.findings import rederive, to_lines
@@ -231,9 +232,9 @@ def findings(args: Namespace) -> None:
 def join(args: Namespace) -> None:
     """Add the runs that were trained in another clone.
 
-    Copies what the other folder has and this one lacks, with its entries of dvc.lock: none of it
-    runs again. Every file of both is hashed first. Afterwards aiayn repro makes what reads all
-    runs, like the report.
+    Copies the results that only the other folder has, with their entries in dvc.lock, so that they
+    do not run again. Every file of both is hashed first. Afterwards aiayn repro runs the stages
+    that read all runs, like the report.
     """
     from aiayn.commands.join import join as join_folders
 
@@ -247,8 +248,8 @@ def join(args: Namespace) -> None:
 def publish(args: Namespace) -> None:
     """Copy the results here to a reproduction.
 
-    Copies the text of the results to reproductions/NAME, and writes its README.md and the table of
-    all reproductions. Without NAME: the table, and the pages that say what all of them found.
+    Copies the text files of the results to reproductions/NAME, and writes its README.md and the
+    table of all reproductions. Without NAME: writes the table and the pages about all findings.
     """
     from aiayn.commands.publication import documents
     from aiayn.commands.publication.publish import publish as publish_results
@@ -262,10 +263,10 @@ def publish(args: Namespace) -> None:
 
 
 def export(args: Namespace) -> None:
-    """Write a trained run in the format of another engine.
+    """Export a trained run to another inference engine.
 
     Writes exports/RUN.ENGINE with a model card, and translates the test set with the engine, whose
-    beam search or arithmetic differs. Each engine is an extra of this package.
+    beam search or arithmetic differs from ours. Each engine is an extra of this package.
     """
     from aiayn.commands.export.export import export as export_run
 
@@ -283,9 +284,9 @@ def export(args: Namespace) -> None:
 def rehearse(args: Namespace) -> None:
     """Check this machine before a long run.
 
-    Trains the scale's models for a few steps by its launcher, stops and resumes, and runs every
-    stage, on generated text; then reports the memory, disk and time of the real run and what this
-    machine is missing. Downloads nothing, changes nothing. Exit status 1: something failed or is
+    Trains the scale's models for a few steps with its launcher, stops and resumes, and runs every
+    stage, on generated text; then reports the memory, disk and time that the real run needs, and
+    what this machine lacks. Downloads and changes nothing. Exit status 1: something failed or is
     missing.
     """
     from aiayn.commands.rehearsal.rehearse import rehearse as rehearse_scale
@@ -308,15 +309,16 @@ def sync(args: Namespace) -> None:
 
 
 def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
-    """The run, its sentences, and the exit status: 1 if a sentence is too long. That is reported,
-    and an empty line takes its place.
+    """The run, its sentences, and the exit status: 1 if a sentence is too long. Such a sentence is
+    reported and replaced by an empty line.
 
     Raises:
-        ConfigError: there is no such run, or it is of another kind; the command line is wrong.
+        ConfigError: there is no such run, its task is of another kind, or both sentences and a file
+            are given.
         DataError: there is no sentence, all are too long, or one is not UTF-8.
     """
     if args.run != aiayn.SHIPPED:
-        config.load().run(args.run)  # a wrong name is reported before torch is imported
+        config.load().run(args.run)  # report a wrong name before importing torch
     run = aiayn.load(args.run)
     run.require(use)
     source, sentences = _sentences(args)
@@ -331,13 +333,13 @@ def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
     if len(unfamiliar) > WARNINGS:
         print(f"{source}: {len(unfamiliar) - WARNINGS} more lines with such words", file=sys.stderr)
     if not any(sentence.strip() for sentence in sentences):
-        raise DataError(f"{source}: no sentence is left.")
+        raise DataError(f"{source}: all sentences are empty or too long.")
     return run, sentences, int(bool(too_long))
 
 
 def _sentences(args: Namespace) -> tuple[str, list[str]]:
-    """From the arguments, a file or stdin: what to call the source, and its lines. A byte order
-    mark and the line ends of Windows are not part of them.
+    """The name of the source (arguments, a file or stdin) and its lines, without a byte order mark
+    and Windows' line ends.
 
     Raises:
         ConfigError: both arguments and a file are given.
@@ -347,12 +349,12 @@ def _sentences(args: Namespace) -> tuple[str, list[str]]:
         raise ConfigError("give sentences or --input, not both.")
     if args.text:
         source = "the sentences given"
-        # the shell passes bytes, which Python keeps even where they are not valid text
+        # the shell passes bytes, which Python keeps even if they are not valid text
         content = os.fsencode("\n".join(" ".join(text.split("\n")) for text in args.text))
     elif args.input:
         source = str(args.input)
         if args.input.is_dir():
-            raise DataError(f"{source}: is a folder. Name a file of sentences, one per line.")
+            raise DataError(f"{source}: is a folder. Give a file with one sentence per line.")
         if not args.input.exists():
             raise DataError(f"{source}: there is no such file.")
         content = args.input.read_bytes()
@@ -379,8 +381,8 @@ def _draw_attention(args: Namespace, run: TrainedRun, sentences: Sequence[str]) 
 
 
 def _print(lines: Iterable[str], status: int = 0) -> None:
-    """Lines to standard output, in UTF-8 as the input is, whatever the locale; then the end, unless
-    the exit status is 0. The reader may stop early, as head does."""
+    """Print lines in UTF-8, like the input, in any locale; then exit if the status is not 0. The
+    reader may close the pipe early, like head."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:
@@ -388,7 +390,7 @@ def _print(lines: Iterable[str], status: int = 0) -> None:
             print(line)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python would write what is left in the buffer, and fail again, as it ends
+        # at exit, Python would flush the buffer and fail again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     if status:
@@ -398,11 +400,11 @@ def _print(lines: Iterable[str], status: int = 0) -> None:
 def _positive(text: str) -> int:
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
 
 
 class _Parser(ArgumentParser):
-    """Reports an error in one line."""
+    """Reports an error on one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, printable(f"{self.prog}: {message}. See {self.prog} --help") + "\n")

@@ -1,4 +1,4 @@
-"""Every test of a comparison derived again from its records, beside what is published."""
+"""Recomputing every test of a comparison from its records, and comparing it with the published."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = 5  # differences
 
 
 class Rederived(NamedTuple):
-    """What is published, what its records give, and where these differ: the key and both values."""
+    """The published comparison, the recomputed one, and their differences: key and both values."""
 
     published: Comparison
     derived: Comparison
@@ -29,12 +29,12 @@ class Rederived(NamedTuple):
 
     @property
     def status(self) -> int:
-        """Of the process."""
+        """The exit status of the process."""
         return int(bool(self.differences))
 
 
 def rederive(folder: Path) -> Rederived:
-    """Every number of comparisons/table_3.json from the counts of sentences and the histories.
+    """Recompute comparisons/table_3.json from the sentence counts and the histories.
 
     Args:
         folder: of a reproduction, or of a scale that has been run.
@@ -56,7 +56,7 @@ def rederive(folder: Path) -> Rederived:
 
 
 def to_lines(found: Rederived) -> Iterator[str]:
-    """A line for each statement that was tested, and whether all is as published."""
+    """A line for each tested statement, and whether all values equal the published ones."""
     for key, finding in found.derived.findings.items():
         if finding.verdict != "not run at this scale":
             yield f"{found.claims[key].text}: {_result(finding)}"
@@ -64,7 +64,7 @@ def to_lines(found: Rederived) -> Iterator[str]:
         count, path = len(found.differences), paths.TABLE_3
         yield f"{count} values differ from {path}: {'; '.join(found.differences[:SHOWN])}"
     else:
-        yield f"{found.p_values} p-values, all as published in {paths.TABLE_3} (to {TOLERANCE:g})."
+        yield f"{found.p_values} p-values, all equal to {paths.TABLE_3} (to {TOLERANCE:g})."
 
 
 def _result(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""`aiayn join`: a scale's folder gets the runs that another clone of the project has trained."""
+"""`aiayn join`: adds the runs that another clone of the project has trained to a scale's folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from aiayn.results import paths
 from aiayn.results.lock import Lock, is_code
 
 Entry = Mapping[str, Any]
-_ENTRY = re.compile(r"^  (\S.*):\n(?:(?:    .*)?\n)+", re.MULTILINE)  # of a stage in dvc.lock
+_ENTRY = re.compile(r"^  (\S.*):\n(?:(?:    .*)?\n)+", re.MULTILINE)  # a stage in dvc.lock
 
 
 @dataclass(frozen=True)
@@ -32,43 +32,43 @@ class Joined:
 
 
 def join(here: Path, other: Path) -> Joined:
-    """Copy what another folder of the same scale has and this one lacks, and record it in dvc.lock
-    and DVC's cache, so that no stage of it runs again.
+    """Copy the results that only another folder of the same scale has, and record them in dvc.lock
+    and DVC's cache, so that their stages do not run again.
 
-    Copied are the stages of tasks and runs, and profiles. What reads the results of all runs
-    (compare, report, track, illustrate) is left to `aiayn repro`. Every output that either lock
-    records is hashed before anything is written, and every copy afterwards.
+    Copied are the stages of tasks and runs, and profiles. Stages that read the results of all runs
+    (compare, report, track, illustrate) are left to `aiayn repro`. Every output in either lock is
+    hashed before anything is written, and every copy afterwards.
 
     Args:
         here: the folder of a scale, which gets the outputs. Nothing may be running in it.
         other: that scale's folder in another clone, with its weights; it is only read.
     Raises:
         ConfigError: `here` has no params.yaml.
-        DataError: a file is not as its lock has it; or the folders differ in dvc.yaml, in code or
-            parameters of what would be copied, or in an output that both have. Nothing was changed.
+        DataError: a file differs from its lock; or the folders differ in dvc.yaml, in code or
+            parameters of stages to be copied, or in an output that both have. Nothing was changed.
         GraphError: DVC could not put the copies into its cache.
     """
-    halves = _Halves(here, other)
-    complaints = [*halves.complaints()]
+    sides = _Sides(here, other)
+    complaints = [*sides.complaints()]
     if complaints:
         more = f" (and {len(complaints) - 1} more)" if complaints[1:] else ""
         raise DataError(f"{complaints[0]}{more}. Nothing was joined.")
-    for entry in halves.missing.values():
+    for entry in sides.missing.values():
         for out in entry["outs"]:
             _copy(other / out["path"], here / out["path"])
     copies = Digests(here)
-    for entry in halves.missing.values():
+    for entry in sides.missing.values():
         for out in entry["outs"]:
             for damage in copies.changes(Path(out["path"]), out["md5"]):
                 raise DataError(f"{damage}, after it was copied. Check the disk, and join again.")
-    if halves.missing:
-        _append_entries(here / paths.LOCK, other / paths.LOCK, halves.missing)
-        commit([*halves.missing], here)
-    return Joined([*halves.missing], [*halves.in_both])
+    if sides.missing:
+        _append_entries(here / paths.LOCK, other / paths.LOCK, sides.missing)
+        commit([*sides.missing], here)
+    return Joined([*sides.missing], [*sides.in_both])
 
 
-class _Halves:
-    """The two folders; `missing` are the entries of the other's lock that this one's gets."""
+class _Sides:
+    """The two folders; `missing` are the entries of the other's lock to add to this one's."""
 
     def __init__(self, here: Path, other: Path) -> None:
         self._here, self._other = here, other
@@ -86,8 +86,8 @@ class _Halves:
             for name, entry in lock.items():
                 if not is_complete(entry):
                     raise DataError(
-                        f"{folder / paths.LOCK}: cut off, or damaged, at {name}. "
-                        "Wait until nothing runs there, or run aiayn repro there."
+                        f"{folder / paths.LOCK}: truncated or damaged at {name}. "
+                        "Wait until nothing is running there, or run aiayn repro there."
                     )
         self.in_both = {name: entry for name, entry in theirs.items() if name in ours}
         self.missing = {
@@ -101,8 +101,8 @@ class _Halves:
         here, other = Digests(self._here), Digests(self._other)
         if here.of(DVC_YAML) != other.of(DVC_YAML):
             yield (
-                f"{self._here / DVC_YAML} and {self._other / DVC_YAML} differ: bring both clones "
-                "to one commit"
+                f"{self._here / DVC_YAML} and {self._other / DVC_YAML} differ: check out the same "
+                "commit in both clones"
             )
         for name, entry in self.in_both.items():
             if "@" in name:
@@ -115,7 +115,7 @@ class _Halves:
             yield from self._differences(name, entry, here)
 
     def _conflicts(self, name: str, entry: Entry) -> Iterator[str]:
-        """Outputs that both have, with different bytes. Metadata (times, hosts) may differ."""
+        """Outputs that differ between the folders, apart from run metadata."""
         ours = {out["path"]: out["md5"] for out in self._lock.stages[name].get("outs") or ()}
         for out in entry.get("outs") or ():
             path = out["path"]
@@ -124,7 +124,7 @@ class _Halves:
                 yield f"{name}: {path} is in both folders, with different content"
 
     def _differences(self, name: str, entry: Entry, here: Digests) -> Iterator[str]:
-        """What would make a copied stage run again in this folder."""
+        """Differences that would make a copied stage run again in this folder."""
         stage, _, item = name.partition("@")
         if item and item not in {*self._params["runs"], *self._params["tasks"]}:
             yield f"{name}: {self._here / config.PARAMS} has no {item}"
@@ -134,13 +134,13 @@ class _Halves:
         for dep in entry.get("deps") or ():
             path, digest = dep["path"], dep["md5"]
             if is_code(path) and here.of(Path(path)) != digest:
-                yield f"{name}: it ran with another {self._here / path}"
+                yield f"{name}: it ran with another version of {self._here / path}"
             if not is_code(path) and (self._lock.out(path) or digest) != digest:
-                yield f"{name}: it read another {self._here / path}"
+                yield f"{name}: it read another version of {self._here / path}"
         for out in entry["outs"]:
             if here.of(Path(out["path"])) not in (None, out["md5"]):
                 yield (
-                    f"{self._here / out['path']} would be overwritten, and is not in "
+                    f"{self._here / out['path']} would be overwritten, but is not in "
                     f"{self._here / paths.LOCK}: run aiayn repro {name}, or delete it"
                 )
 
@@ -164,7 +164,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _append_entries(lock: Path, other: Path, names: Mapping[str, Entry]) -> None:
-    """Append the entries of these names as they are: a YAML library would write 1e-09 as text."""
+    """Append these entries verbatim: a YAML library would write 1e-09 as text."""
     entries = {found[1]: found[0] for found in _ENTRY.finditer(other.read_text(encoding="utf-8"))}
     before = lock.read_text(encoding="utf-8") if lock.exists() else "schema: '2.0'\nstages:\n"
     write_atomically(lock, before + "".join(entries[name] for name in names))

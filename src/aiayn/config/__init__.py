@@ -1,6 +1,6 @@
-"""The parameters in force, typed and frozen: read from params.yaml and validated once.
+"""The parameters, typed and frozen: read from params.yaml and validated once.
 
-Every error names the key, the file and, where one is near, the name that was probably meant.
+Every error names the file, the key and, for a misspelled name, the closest known one.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def load(path: Path = PARAMS) -> Config:
     """Read and validate `path`.
 
     Raises:
-        ConfigError: the file is missing or is not YAML, a key is unknown, missing or of the wrong
-            type, or two parameters contradict each other.
+        ConfigError: the file is missing or is not YAML; a key is unknown, missing or of the wrong
+            type; or two parameters contradict each other.
     """
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ConfigError(
-            f"{path}: {error.strerror}. Run from the project's folder, or compose it: make params."
+            f"{path}: {error.strerror}. Run from the project's folder, or create it: make params."
         ) from error
     try:
         return parse(content)
@@ -90,10 +90,10 @@ def load(path: Path = PARAMS) -> Config:
 
 
 def parse(content: bytes) -> Config:
-    """Validate what is, or is to be, the content of params.yaml.
+    """Validate the content of params.yaml.
 
     Raises:
-        ConfigError: as `load`, but for the file, which has no name here.
+        ConfigError: as `load`, without the file's name in the message.
     """
     try:
         return Config.model_validate(read_yaml(content))
@@ -102,11 +102,11 @@ def parse(content: bytes) -> Config:
 
 
 def read_yaml(content: bytes) -> Any:
-    """Plain data. Raises ConfigError: it is not YAML, or holds more than plain data."""
+    """Plain data. Raises ConfigError: it is not YAML, or has tags other than plain data."""
     try:
         return yaml.load(content, yaml.CSafeLoader)
     except yaml.YAMLError as error:
         complaint = " ".join(str(error).split()).replace('in "<byte string>", ', "")
         raise ConfigError(f"not YAML: {complaint}.") from error
-    except (ValueError, RecursionError) as error:  # a date or a number that is none
+    except (ValueError, RecursionError) as error:  # such as an invalid date or number
         raise ConfigError(f"not YAML: {error}.") from error

@@ -1,5 +1,4 @@
-"""params.yaml from conf/: composed by Hydra, like `dvc exp run` does, and validated before it is
-written."""
+"""params.yaml from conf/: composed by Hydra, as in `dvc exp run`, and validated before writing."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ LAUNCHERS = CONF / "launcher"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Files = Mapping[Path, Any]
-"""The content of each file of conf/ by its path from the project's folder."""
+"""The content of each file of conf/, by its path relative to the project's folder."""
 
 
 def write_params(
@@ -35,20 +34,20 @@ def write_params(
     gpus: str | None = None,
     folder: Path | None = None,
 ) -> None:
-    """Write the parameters of a project; the file stays as it was if anything is wrong.
+    """Write the parameters of a scale; on an error the file is left unchanged.
 
     Args:
         root: the project's folder.
         scale: a file of conf/scale; None: the one that conf/config.yaml names.
         launcher: a file of conf/launcher; None: the one that the scale names.
-        gpus: how many the launcher gives a training, on each machine; None: as many as it names.
-        folder: of the scale; None: the project's.
+        gpus: GPUs of a training per machine; None: the launcher's default.
+        folder: the scale's folder; None: the project's.
     Raises:
         ConfigError: a file of conf/ cannot be read, names one that does not exist, or sets an
             unknown parameter; the launcher has no GPUs; or the parameters contradict each other.
     """
-    asked = {"scale": scale, "launcher": launcher, "launcher.gpus": gpus}
-    overrides = {key: name for key, name in asked.items() if name is not None}
+    arguments = {"scale": scale, "launcher": launcher, "launcher.gpus": gpus}
+    overrides = {key: name for key, name in arguments.items() if name is not None}
     for key, name in overrides.items():
         try:
             check_name(name)
@@ -90,7 +89,7 @@ def _read(path: Path, name: Path) -> Any:
     if content.startswith(BYTE_ORDER_MARK):
         raise ConfigError(
             f"{name}: begins with a byte order mark, which would hide its first line. "
-            "Save it as UTF-8 without one."
+            "Save it as UTF-8 without BOM."
         )
     try:
         return config.read_yaml(content)
@@ -126,14 +125,14 @@ def _launcher_without_gpus(files: Files) -> str:
         if path.parent == LAUNCHERS and "launcher.gpus" in _keys(path, data)
     ]
     return (
-        "launcher.gpus is given, but the launcher in force has none. Leave GPUS out, or choose one "
-        f"that has: LAUNCHER={', '.join(suitable)}."
+        "launcher.gpus is given, but the current launcher has no GPUs. Leave out GPUS, or choose a "
+        f"launcher that has them: LAUNCHER={', '.join(suitable)}."
     )
 
 
 def _origin(key: str, files: Files, scale: Any) -> Path:
-    """The file of conf/ that sets a key; that of the scale if none does, because something is
-    missing or because two files contradict each other."""
+    """The file of conf/ that sets a key; the scale's file if none does (a key is missing, or two
+    files contradict each other)."""
     path = CONF / "scale" / f"{scale}.yaml"
     used = [*_used(ROOT, files), *_used(path, files)]
     setting = [file for file in used if key in _keys(file, files[file])]
@@ -141,7 +140,7 @@ def _origin(key: str, files: Files, scale: Any) -> Path:
 
 
 def _used(path: Path, files: Files) -> Iterator[Path]:
-    """A file of conf/, if it exists, and those that its list of defaults names by absolute path."""
+    """A file of conf/, if it exists, and the files in its defaults list with an absolute path."""
     if path not in files:
         return
     yield path
@@ -153,8 +152,8 @@ def _used(path: Path, files: Files) -> Iterator[Path]:
 
 
 def _keys(path: Path, data: Any) -> set[str]:
-    """Every dotted key that a file sets: below the name of its folder, except for the files of
-    scales and the root, which set keys of all sections."""
+    """Every dotted key that a file sets. Keys are below the name of the file's folder, except those
+    of scales and of the root, which set keys of all sections."""
     folder = "" if path == ROOT or path.parent.name == "scale" else f"{path.parent.name}."
     return {f"{folder}{key}" for key in _dotted(data)}
 

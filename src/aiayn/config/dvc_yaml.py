@@ -1,4 +1,4 @@
-"""dvc.yaml, as far as the project reads it: the code on which a stage depends."""
+"""Reading dvc.yaml: the stages, their commands, and the code that they depend on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VARIABLE = re.compile(r"\$\{([\w.]+)\}")
 
 
 def read(path: Path = DVC_YAML) -> dict[str, Any]:
-    """The whole file, without templates resolved.
+    """The whole file, with templates unresolved.
 
     Raises:
         ConfigError: there is no such file.
@@ -26,20 +26,20 @@ def read(path: Path = DVC_YAML) -> dict[str, Any]:
         content: dict[str, Any] = yaml.load(path.read_bytes(), yaml.CSafeLoader)
     except OSError as error:
         raise ConfigError(
-            f"{path}: {error.strerror}. It defines the stages: run from the folder of a scale."
+            f"{path}: {error.strerror}. It defines the stages: run from a scale's folder."
         ) from error
     return content
 
 
 def body(graph: dict[str, Any], stage: str) -> dict[str, Any]:
-    """A stage's definition, or that of each of its items."""
+    """A stage's definition; of a foreach stage, the template of its items."""
     definition: dict[str, Any] = graph["stages"][stage]
-    found: dict[str, Any] = definition.get("do", definition)
-    return found
+    template: dict[str, Any] = definition.get("do", definition)
+    return template
 
 
 def stages(graph: Mapping[str, Any], params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every stage as (name, item); the item, of params.yaml, is empty for a stage without items."""
+    """Every stage as (name, item); the item is empty for a stage without foreach."""
     for stage, definition in graph["stages"].items():
         if "foreach" in definition:
             items = params[VARIABLE.sub(r"\1", definition["foreach"])]
@@ -49,29 +49,29 @@ def stages(graph: Mapping[str, Any], params: Mapping[str, Any]) -> Iterator[tupl
 
 
 def command(stage: str, path: Path = DVC_YAML) -> str:
-    """The command of a stage without items."""
+    """The command of a stage without foreach."""
     graph = read(path)
     return _filled_in(graph, body(graph, stage)["cmd"])
 
 
 def _filled_in(graph: dict[str, Any], template: str) -> str:
     values = {name: value for entry in graph["vars"] for name, value in entry.items()}
-    return VARIABLE.sub(lambda found: values[found[1]], template)
+    return VARIABLE.sub(lambda match: values[match[1]], template)
 
 
 def code(stage: str, path: Path = DVC_YAML) -> tuple[Path, ...]:
-    """The files and folders of code among a stage's dependencies, relative to dvc.yaml's folder."""
+    """The code among a stage's dependencies: files and folders, relative to dvc.yaml's folder."""
     graph = read(path)
     deps = [dep for dep in body(graph, stage)["deps"] if dep.startswith("${root}/")]
     return tuple(Path(_filled_in(graph, dep)) for dep in deps)
 
 
 def code_digest(stage: str, path: Path = DVC_YAML) -> str:
-    """SHA-256 of that code: of the names and contents of its Python files."""
+    """SHA-256 over the names and contents of the Python files in `code`."""
     digest = hashlib.sha256()
     for dep in code(stage, path):
-        place = path.parent / dep
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            name = Path(place.name) / file.relative_to(place)
+        root = path.parent / dep
+        for file in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
+            name = Path(root.name) / file.relative_to(root)
             digest.update(f"{name}\n".encode() + file.read_bytes())
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Where and how it is computed, and what starts the processes that compute."""
+"""The device, its precision and threads, and the launcher of a stage's processes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pydantic import NonNegativeInt, PositiveInt, model_validator
 
 from aiayn.validation import StrictModel, invalid
 
-# what a launcher's command may ask for between braces
+# placeholders of a launcher's command
 PLACEHOLDERS = ("stage", "scale", "gpus", "nodes", "folder", "project", "python")
 
 
 class Machine(StrictModel):
     """What the models run on.
 
-    `device: auto` is a GPU where there is one, `precision: auto` is bfloat16 products on a GPU and
-    float32 on a CPU. `threads` are those of a process on a CPU; null leaves them to torch. Another
-    number of threads adds up in another order, so it is a part of what decides the weights.
+    `device: auto` is a GPU if there is one; `precision: auto` is bfloat16 products on a GPU and
+    float32 on a CPU. `threads` are those of each process on a CPU; null leaves them to torch. The
+    number of threads changes the order of summation and so the trained weights.
     """
 
     device: Literal["auto", "cpu", "cuda"]
@@ -28,14 +28,14 @@ class Machine(StrictModel):
 
 
 class Launcher(StrictModel):
-    """What is put before a stage's own command line, like `torchrun --standalone`: `command` before
-    a training's, which may be several processes; `single` before that of the other stages that
-    compute with a model, which are one. null: the stage is the one process.
+    """A prefix of a stage's command line, like `torchrun --standalone`: `command` for a training,
+    which may be several processes; `single` for the other stages that compute with a model, which
+    are one process. null: the stage runs as one process, without a launcher.
 
-    A command may contain placeholders: `{stage}` (train@en-de.base), `{scale}`, `{gpus}` of each of
-    a cluster's `{nodes}` (in `single` at most one of one), the project's `{folder}`, this
-    `{python}`. Without `nodes` the GPUs are this machine's. Another launcher changes no byte of any
-    output: no stage depends on it, and it re-runs nothing.
+    A command may contain placeholders: `{stage}` (train@en-de.base), `{scale}`, `{gpus}` per node
+    and `{nodes}` (in `single`, at most one GPU of one node), the scale's `{folder}`, the
+    `{project}`'s folder, this `{python}`. Without `nodes` the GPUs are this machine's. The launcher
+    does not affect outputs: no stage depends on it, and a change re-runs nothing.
     """
 
     command: str | None
@@ -63,16 +63,17 @@ class Launcher(StrictModel):
 
 def _unknown_placeholder(name: str) -> str:
     if name in PLACEHOLDERS:
-        return f"asks for {{{name}}}: launcher.{name} is missing. Set it."
+        return f"uses {{{name}}}, but launcher.{name} is missing. Set it."
     known = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
-    return f"asks for the unknown {{{name}}}. Known: {known}. For a literal brace write it twice."
+    return f"uses the unknown placeholder {{{name}}}. Known: {known}. Write a literal brace twice."
 
 
 def fill_in(command: str, values: Mapping[str, object]) -> list[str]:
-    """The words of a launcher's command, its placeholders replaced by their values.
+    """The words of a launcher's command, with placeholders replaced by their values.
 
     Raises:
         KeyError: a placeholder has no value.
-        ValueError, IndexError, AttributeError: quotes or braces are left open, or hold no name.
+        ValueError, IndexError, AttributeError: unbalanced quotes or braces, or an invalid
+            placeholder.
     """
     return [word.format_map(values) for word in shlex.split(command)]

@@ -19,19 +19,19 @@ class Model(StrictModel):
     d_model, d_ff | widths of the sub-layers' outputs and of the feed-forward network's inner layer
     h | heads of attention
     d_k, d_v | widths of a head's keys and values; left out: d_model / h (section 3.2.2)
-    P_drop, eps_ls | rate of dropout; label smoothing
-    steps | of the optimiser
-    positions | how positions are encoded: sinusoids, or learned embeddings (row E)
+    P_drop, eps_ls | dropout rate; label smoothing
+    steps | optimiser steps
+    positions | positional encoding: sinusoids, or learned embeddings (row E)
     average | number of last checkpoints that are averaged (section 6.1: 5 for base, 20 for big)
-    checkpoint_steps | between two checkpoints: the paper's 10 minutes are 1,500 of base, 600 of big
+    checkpoint_steps | steps between checkpoints; the paper's 10 minutes: 1,500 (base), 600 (big)
 
     Extensions, which the paper does not train; the defaults are its model:
 
     field | meaning
     --- | ---
-    neighbourhood | r of section 4: self-attention sees so many positions; left out: all of them
+    neighbourhood | r of section 4: self-attention sees r positions; left out: all of them
     attention | "scaled": equation 1; "unscaled": without 1 / sqrt(d_k); "additive": scores by a
-      feed-forward network (both section 3.2.1); "sigmoid": in place of the softmax
+      feed-forward network (both section 3.2.1); "sigmoid": instead of the softmax
     norm | "post": LayerNorm(x + Sublayer(x)) (section 3.1); "pre": x + Sublayer(LayerNorm(x))
     position_base | of the sinusoids' wavelengths (section 3.5)
 
@@ -62,7 +62,7 @@ class Model(StrictModel):
 
     @property
     def extensions(self) -> dict[str, Any]:
-        """The fields in which the row is not a model of the paper, with their values."""
+        """The fields that differ from the paper's models, with their values."""
         defaults = {
             name for name, field in type(self).model_fields.items() if not field.is_required()
         }
@@ -76,7 +76,7 @@ class Model(StrictModel):
             return row
         d_model, h = row.get("d_model"), row.get("h")
         if not isinstance(d_model, int) or not isinstance(h, int) or min(d_model, h) < 1:
-            return {"d_k": 1, "d_v": 1} | row  # the mistake to report is that of d_model or h
+            return {"d_k": 1, "d_v": 1} | row  # validation then reports d_model or h
         if d_model % h:
             divisors = [n for n in range(1, 65) if d_model % n == 0]
             near = sorted(sorted(divisors, key=lambda n: abs(n - h))[:5])
@@ -90,7 +90,7 @@ class Model(StrictModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.d_model % 2:
-            raise invalid("d_model", "must be even: a sine and a cosine each.")
+            raise invalid("d_model", "must be even: positions are encoded by sine-cosine pairs.")
         if self.neighbourhood is not None and self.attention != "scaled":
             raise invalid(
                 "attention", f"is {self.attention}; a neighbourhood needs scaled attention."

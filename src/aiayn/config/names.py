@@ -1,4 +1,4 @@
-"""Names of tasks, models, runs and their like, and references to them."""
+"""Names of tasks, models, runs and so on, and references to them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pydantic import AfterValidator
 
 from aiayn.validation import invalid, nearest
 
-# may be a part of a path, of a stage's name and of a shell command as it is
+# safe in a path, in a stage's name and in a shell command without quoting
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 def check_name(name: str) -> str:
-    """The name. Raises ValueError unless it is safe in a path and in a command."""
+    """Returns the name. Raises ValueError unless it is safe in a path and in a command."""
     if not NAME.fullmatch(name):
         raise invalid(
             "",
@@ -29,7 +29,7 @@ Name = Annotated[str, AfterValidator(check_name)]
 
 
 def check_reference(name: str, names: Iterable[str], key: str, noun: str) -> None:
-    """Raises ValueError, with the nearest name, unless `name` is one of `names`."""
+    """Raises ValueError, with the closest name, unless `name` is one of `names`."""
     if name not in names:
         raise invalid(
             key, f"names the {noun} {name!r}, which does not exist.{nearest(name, names)}"

@@ -1,4 +1,4 @@
-"""All of params.yaml as one frozen record. No default but "absent": values belong in conf/."""
+"""All of params.yaml as one frozen record. The only default is "absent": values belong in conf/."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Run(StrictModel):
-    """A `task` learned by a `model` from a `seed`; named like `en-de.base`."""
+    """A `model` trained on a `task` from a `seed`; its name is like `en-de.base`."""
 
     task: str
     model: str
@@ -31,11 +31,11 @@ class Run(StrictModel):
 
 
 class Variations(StrictModel):
-    """Table 3: which `task` its rows learn, and which model they are variations of: the `base`.
+    """Table 3: the `task` of its rows, and the `base` model that they are variations of.
 
-    `interim_looks` are the numbers of seeds at which p-values are read while seeds are added, the
-    last one being final; without any, they are read once. `preregistration` declares the tests;
-    null: they are exploratory (docs/decisions/significance.md).
+    `interim_looks` are the numbers of seeds at which p-values are computed while seeds are added,
+    the last one being final; if empty, they are computed once. `preregistration` declares the
+    tests; null: they are exploratory (docs/decisions/significance.md).
     """
 
     task: str
@@ -45,7 +45,7 @@ class Variations(StrictModel):
 
     @property
     def measures(self) -> Mapping[str, Literal["bleu", "perplexity"]] | None:
-        """By which measure each declared statement is tested; None where none were declared."""
+        """The measure that tests each declared statement; None without a preregistration."""
         if self.preregistration is None:
             return None
         return {key: one.measure for key, one in self.preregistration.statements.items()}
@@ -58,7 +58,7 @@ class Variations(StrictModel):
 
 
 class Illustrations(StrictModel):
-    """Which `run`'s attention is drawn, over which `sentence`; null is the first of the run's test
+    """The `run` whose attention is drawn, and for which `sentence`; null: the first of its test
     set."""
 
     run: str
@@ -71,14 +71,14 @@ class Config(StrictModel):
     section | holds
     --- | ---
     scale | the file of conf/scale that was composed
-    catalogue | where text can come from
-    tasks, models, runs | what is learned, by which model; a run is a task, a model and a seed
+    catalogue | the sources of text
+    tasks, models, runs | a run is a model trained on a task from a seed
     tested | the runs whose checkpoints are averaged and whose test sets are decoded
     variations | which runs are table 3's
-    training | the recipe
-    machine | what it is computed on
+    training | the training recipe
+    machine | device, precision and threads
     launcher | what starts a training's processes
-    profiling | where table 1's layers and the models are measured
+    profiling | the sizes at which table 1's layers and the models are measured
     illustrations | what is drawn
     """
 
@@ -96,19 +96,19 @@ class Config(StrictModel):
     illustrations: Illustrations
 
     def task(self, name: str) -> Task:
-        """The task of that name. Raises ConfigError with the nearest name."""
+        """The task of that name. Raises ConfigError with the closest name."""
         return _look_up(self.tasks, name, "task")
 
     def run(self, name: str) -> Run:
-        """The run of that name. Raises ConfigError with the nearest name."""
+        """The run of that name. Raises ConfigError with the closest name."""
         return _look_up(self.runs, name, "run")
 
     def task_of(self, run: str) -> Task:
-        """The task that a run learns."""
+        """The task of a run."""
         return self.tasks[self.run(run).task]
 
     def model_of(self, run: str) -> Model:
-        """The model that a run trains."""
+        """The model of a run."""
         return self.models[self.run(run).model]
 
     def splits_of(self, run: str) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class Config(StrictModel):
         if self.task_of(run).decoding is None:
             raise invalid(
                 "illustrations.run",
-                f"is {run}, which writes no sentence: a decoder is drawn too.",
+                f"is {run}, a classifier; name a run with a decoder, whose attention is drawn too.",
             )
         if sentence is not None and not sentence.strip():
             raise invalid("illustrations.sentence", "is empty.")

@@ -11,24 +11,24 @@ from aiayn.validation import Items, StrictModel, invalid
 
 
 class DeclaredStatement(StrictModel):
-    """By which measure a statement of the paper is tested, and at which numbers of seeds if these
-    are not the comparison's."""
+    """The measure by which a statement of the paper is tested, and its numbers of seeds if they
+    differ from the comparison's."""
 
     measure: Literal["bleu", "perplexity"]
     interim_looks: Items[PositiveInt] | None = None
 
 
 class Preregistration(StrictModel):
-    """What was declared (docs/preregistration.md); a file of conf/preregistration, and its commit.
+    """The declared design (docs/preregistration.md): a file of conf/preregistration.
 
     field | meaning
     --- | ---
     commit | the commit that declared it
-    seeds | the only ones that count, in the order in which they are read
-    weights | whose BLEU is tested: those of the last checkpoint, or their average
-    splits | the sentences it is measured on, as one set; others than dev need averaged weights
-    margin_bleu, margin_log_perplexity | within which two models are nearly identical
-    statements | by key of aiayn.paper.findings: the family of tests
+    seeds | the only seeds that count, in the order in which they are added
+    weights | the weights whose BLEU is tested: of the last checkpoint, or averaged
+    splits | the splits BLEU is measured on, as one set; splits other than dev need averaged weights
+    margin_bleu, margin_log_perplexity | the margins of equivalence ("nearly identical")
+    statements | the family of tests, by key of aiayn.paper.findings
     """
 
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$")]

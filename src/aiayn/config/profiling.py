@@ -1,4 +1,4 @@
-"""Where table 1's layers and the models are measured."""
+"""The sizes at which table 1's layers and the models are measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import Field, PositiveInt, model_validator
 
 from aiayn.validation import Items, StrictModel, invalid
 
-# sizes of a grid over which a growth is fitted; the others are only gone through
+# the sizes of each grid over which an exponent or a line is fitted
 FITTED = {
     *(("counts", size) for size in "ndkr"),
     *(("paths", size) for size in "nkr"),
@@ -37,11 +37,11 @@ class Grid(StrictModel):
 
 
 class Profiling(StrictModel):
-    """Where table 1's layers and the models are measured.
+    """The sizes at which table 1's layers and the models are measured.
 
-    FLOPs are counted over `counts`, one size at a time with the others `fixed`; chains of
-    operations, path lengths and times over grids of their own. `heads` is h of all attention
-    layers, `sentence_pieces` the length of both sides at which a model's FLOPs are counted.
+    FLOPs are counted over `counts`, one size at a time with the others `fixed`; `chains` of
+    operations, path lengths (`paths`) and times (`clocks`) have their own grids. `heads` is h of
+    all attention layers. A model's FLOPs are counted for a pair of `sentence_pieces` pieces each.
     """
 
     heads: PositiveInt

@@ -1,4 +1,4 @@
-"""A task: its text, its vocabulary, and how an output is searched for."""
+"""A task: its text, its vocabulary and its decoding."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Kind = Literal["translation", "parsing", "copying", "classification"]
 
 
 class Cleaning(StrictModel):
-    """Rules by which training pairs are dropped, in this order; null or false switches one off.
+    """Rules that drop training pairs, applied in this order; null or false turns one off.
 
     field | drops a pair
     --- | ---
     invalid_utf8 | with bytes that are not UTF-8
     empty | with an empty side
     max_words | with more words on a side
-    max_ratio | with sides whose numbers of words differ by more than this factor
+    max_ratio | if the sides' numbers of words differ by more than this factor
     identical | with equal sides
     held_out | that shares a side with the dev set or a test set
-    duplicates | that came before
+    duplicates | that occurred before
 
-    `held_out` compares letters and digits alone, in lower case.
+    `held_out` compares only letters and digits, in lower case.
     """
 
     invalid_utf8: bool
@@ -41,15 +41,15 @@ class Cleaning(StrictModel):
 
 
 class Text(StrictModel):
-    """Which corpora make a task.
+    """The corpora of a task.
 
     `source` and `target` are languages (or `tree`); `train`, `dev` and `tests` name corpora, and
-    `tests` holds "test" and any further test sets by name. `leaves` is for parsing alone: the
-    target is a tree's brackets with every word as its part of speech ("tags"), as one and the same
-    symbol ("dummy") or as it is ("words"). `form` is for translation alone: null is the text as its
-    corpora have it, "lowercased_tokens" the same in lower case, with normalised punctuation and cut
-    into Moses' words, as the published models of Multi30k learned it. `labels` is for
-    classification alone: every label that a target may be, one word each.
+    `tests` has "test" and any further test sets by name. `leaves` is only for parsing: the target
+    is a tree's brackets with every word replaced by its part of speech ("tags"), by one symbol
+    ("dummy"), or kept ("words"). `form` is only for translation: null is the raw text of the
+    corpora, "lowercased_tokens" is lowercased, with normalised punctuation and Moses tokenization,
+    as used by the published models of Multi30k. `labels` is only for classification: all labels,
+    one word each.
     """
 
     leaves: Literal["tags", "dummy", "words"] | None = None
@@ -69,7 +69,7 @@ class Text(StrictModel):
 
     @property
     def corpora(self) -> tuple[str, ...]:
-        """Names of all corpora, some perhaps twice."""
+        """Names of all corpora, possibly with duplicates."""
         return (*self.train, self.dev, *self.tests.values())
 
     @model_validator(mode="after")
@@ -79,8 +79,8 @@ class Text(StrictModel):
         for name in self.tests:
             if name in ("train", "dev"):
                 raise invalid(f"tests.{name}", "is a reserved name.")
-            if "." in name:  # dev.greedy is the stem of a file beside those of the test sets
-                raise invalid(f"tests.{name}", "holds a '.'.")
+            if "." in name:  # file names like dev.greedy are used for decoding modes
+                raise invalid(f"tests.{name}", "contains a '.'; rename it.")
         for name in self.train:
             if self.train.count(name) > 1:
                 raise invalid("train", f"names the corpus {name!r} more than once; name it once.")
@@ -90,19 +90,19 @@ class Text(StrictModel):
     def _check_labels(self) -> Self:
         labels = self.labels
         if labels is not None and len(labels) < 2:
-            raise invalid("labels", "has one label only; name at least two.")
+            raise invalid("labels", "needs at least two labels.")
         if labels is not None and len(set(labels)) < len(labels):
-            raise invalid("labels", "holds a label twice.")
+            raise invalid("labels", "contains a label twice.")
         return self
 
 
 class Bpe(StrictModel):
     """The joint source-and-target vocabulary (section 5.1).
 
-    `vocabulary` counts its pieces, `normalization` is sentencepiece's rule. With `symbols: target`,
-    each word of the target is one piece: brackets and labels of trees, symbols of sequences, or
-    the labels of sentences. With `symbols: brackets`, each that begins with a bracket is: for trees
-    whose leaves are words.
+    `vocabulary` is the number of pieces, `normalization` sentencepiece's rule. With `symbols:
+    target`, each word of the target is one piece: brackets and labels of trees, symbols of
+    sequences, or labels of sentences. With `symbols: brackets`, only words that begin with a
+    bracket are: for trees whose leaves are words.
     """
 
     symbols: Literal["target", "brackets"] | None = None
@@ -111,12 +111,12 @@ class Bpe(StrictModel):
 
 
 class Decoding(StrictModel):
-    """Beam search (section 6.1): `beam` hypotheses, the exponent `alpha` of the length penalty, and
-    an output of at most input + `extra_length` pieces.
+    """Beam search (section 6.1): beam size `beam`, exponent `alpha` of the length penalty, and a
+    maximum output length of input + `extra_length` pieces.
 
-    `stop` says when a sentence is done: when no open hypothesis can still become its best
-    ("bound", the authors' code), or as soon as `beam` have ended ("beam", as in CTranslate2), which
-    is sooner and may miss a better one.
+    `stop` is the stopping criterion of a sentence: "bound" stops when no open hypothesis can become
+    the best one (as in the authors' code); "beam" stops when `beam` hypotheses have ended (as in
+    CTranslate2), which is earlier and may miss a better one.
     """
 
     beam: PositiveInt
@@ -126,11 +126,11 @@ class Decoding(StrictModel):
 
 
 class Task(StrictModel):
-    """Sentence in, sentence out; or a label.
+    """A task from sentences to sentences or labels.
 
-    `kind` says what the output is, and thereby how it is scored: a sentence of another language by
-    BLEU and chrF, a linearized tree (section 6.3) by bracket F1, a copy of the input by how many
-    are exact, or a label by accuracy. A label is not searched for: `decoding` is null.
+    `kind` says what the output is and how it is scored: a translation by BLEU and chrF, a
+    linearized tree (section 6.3) by bracket F1, a copy of the input by exact match, a label by
+    accuracy. A classification has no search: `decoding` is null.
     """
 
     kind: Kind
@@ -140,9 +140,9 @@ class Task(StrictModel):
 
     @property
     def search(self) -> Decoding:
-        """How an output is searched for. Raises ConfigError where the outputs are labels."""
+        """The parameters of beam search. Raises ConfigError for a classification."""
         if self.decoding is None:
-            raise ConfigError(f"a task of the kind {self.kind} has no decoding: it gives labels.")
+            raise ConfigError(f"a task of kind {self.kind} has no decoding: it outputs labels.")
         return self.decoding
 
     @model_validator(mode="after")
@@ -154,7 +154,7 @@ class Task(StrictModel):
         return self
 
     def _check_owner(self, field: str, kind: Kind, choice: str) -> None:
-        """A field of the text that one kind of task needs and no other may have."""
+        """A field of the text that one kind of task requires and the others may not have."""
         is_set = getattr(self.text, field) is not None
         if self.kind == kind and not is_set:
             raise invalid(f"text.{field}", f"is needed for {kind}: {choice}.")
@@ -174,13 +174,13 @@ class Task(StrictModel):
     def _check_decoding(self) -> Self:
         labels = self.kind == "classification"
         if labels and self.decoding is not None:
-            raise invalid("decoding", "must be null: a label is not searched for.")
+            raise invalid("decoding", "must be null: a classification has no search.")
         if not labels and self.decoding is None:
-            raise invalid("decoding", "is needed.")
+            raise invalid("decoding", "is needed: it may be null only for a classification.")
         return self
 
     def complaints(self, name: str, corpus: Corpus) -> Iterator[str]:
-        """Why a corpus of this name does not suit the kind of the task."""
+        """Why a corpus does not fit the kind of task."""
         if self.kind == "parsing" and corpus.treebank is None and corpus.grammar is None:
             yield f"needs trees; {name} has none."
         if self.kind == "copying" and corpus.sequences is None:

@@ -24,14 +24,14 @@ class Training(StrictModel):
 
     field | meaning
     --- | ---
-    batch_tokens | about as many source and as many target tokens make a step's batch
-    micro_batches | parts of a batch, divided among the processes, however many these are
+    batch_tokens | approximate number of source tokens, and of target tokens, per step
+    micro_batches | parts of a batch, divided among the processes
     max_length | longer training pairs, in pieces, are left out
-    warmup_steps | over which the learning rate rises (equation 3)
+    warmup_steps | steps of rising learning rate (equation 3)
     learning_rate_scale | factor on equation 3
     adam | the optimiser
-    validation_steps | between two measurements on the dev set
-    log_steps | between two lines of the history
+    validation_steps | steps between measurements on the dev set
+    log_steps | steps between lines of the history
     """
 
     batch_tokens: PositiveInt

@@ -1,1 +1,1 @@
-"""Where text comes from, how it is cleaned, and how it becomes piece ids."""
+"""Data: downloading and cleaning text, and encoding it as piece ids."""

@@ -1,1 +1,1 @@
-"""Decoding (section 6.1): beam search with a length penalty."""
+"""Decoding: beam search with a length penalty (section 6.1), and classification."""

@@ -1,10 +1,9 @@
-"""Beam search (section 6.1) over hypotheses that share their sentence's encoded source.
+"""Batched beam search (section 6.1).
 
-Each sentence is searched as if it were alone, with its own length limit and its own end. The other
-sentences of a batch affect only rounding, because a matrix product of another shape may sum in
-another order: in float32 in the seventh digit, in bfloat16 in the third, where near ties may be
-decided differently. The same sentences in the same order give the same outputs, with any number of
-threads.
+Each sentence has its own length limit and stopping point. The other sentences of its batch affect
+only rounding, because the shape of a matrix product may change the order of summation: in the
+seventh digit in float32, in the third in bfloat16, where near ties may be decided differently. The
+same sentences in the same order give the same outputs, with any number of threads.
 
 Shape suffixes as in model/transformer.py.
 """
@@ -28,7 +27,7 @@ from aiayn.model.transformer import Transformer
 
 BATCH_ROWS = 512  # hypotheses searched at once; affects only rounding
 BATCH_SOURCE_TOKENS = 4096
-CLOSE_AT = 7 / 8  # open sentences, as a share of the batch, at which the others are dropped
+CLOSE_AT = 7 / 8  # finished sentences are dropped when at most this share of the batch is open
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Hypothesis:
 def length_penalty(length: float, alpha: float) -> float:
     """((5 + length) / 6)^alpha; the length counts the end symbol.
 
-    Paper: section 6.1, by way of Wu et al. 2016, equation 14.
+    Paper: section 6.1, which cites Wu et al. 2016, equation 14.
     """
     return float(((5 + length) / 6) ** alpha)
 
@@ -59,12 +58,13 @@ def beam_search(
     Args:
         model: in evaluation mode, on `device`.
         sources: piece ids, each ending in the end symbol.
-        decoding: beam width, alpha, and how much longer than its input an output may be.
-        done: called with the number of further finished sentences, for a progress bar.
+        decoding: beam size, alpha, and the maximum output length relative to the input.
+        done: called with the number of newly finished sentences, for a progress bar.
     Returns:
-        In the order of `sources`.
+        Hypotheses in the order of `sources`.
     Raises:
-        CheckpointError: no output of a sentence has a probability: weights are not finite.
+        CheckpointError: all outputs of a sentence have NaN or zero probability: the weights are not
+            finite.
     """  # fmt: skip
     return [best for (best,) in n_best(model, sources, decoding, device, 1, done)]
 
@@ -77,9 +77,9 @@ def n_best(
     n: int,
     done: Callable[[int], object] = lambda sentences: None,
 ) -> list[list[Hypothesis]]:
-    """The n best of the hypotheses that end in the beam, for each source, best first.
+    """The n best finished hypotheses for each source, best first; fewer if fewer have finished.
 
-    Arguments and errors as of `beam_search`; fewer than n where fewer end.
+    Arguments and errors as for `beam_search`.
     """
     with torch.inference_mode(), device.autocast():
         decoder, next_pieces = IncrementalDecoder(model), NextPieces(model.embedding)
@@ -96,8 +96,8 @@ def n_best(
         for number, best in zip(batch, hypotheses, strict=True):
             if not best:
                 raise CheckpointError(
-                    f"sentence {number + 1}: the model gives no output a probability. Its weights "
-                    "are not finite numbers: train it again."
+                    f"sentence {number + 1}: no output has a finite log-probability, so the "
+                    "model's weights are not finite. Train it again."
                 )
             found[number] = best
         done(len(batch))
@@ -116,8 +116,8 @@ def _batches(lengths: Sequence[int], beam: int) -> Iterator[list[int]]:
 def _in_threads(
     search: Callable[[list[int]], list[list[Hypothesis]]], batches: list[list[int]], device: Device
 ) -> Iterator[list[list[Hypothesis]]]:
-    """Search every batch; on a CPU as many at once as torch has threads, each in one of them: they
-    do not wait for each other in every product, and their number changes no sum.
+    """Search every batch. On a CPU, several batches run concurrently with one torch thread each:
+    this is faster than parallel products, and outputs do not depend on the number of threads.
     """
     threads = torch.get_num_threads() if device.device.type == "cpu" else 1
     if threads == 1:
@@ -132,7 +132,7 @@ def _in_threads(
 
 
 class _Search:
-    """The open sentences of a batch, with hypotheses all of the same length at any time."""
+    """The open sentences of a batch; at any time, all hypotheses have the same length."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class _Search:
         self.decoder, self.next_pieces, self.beam = decoder, next_pieces, decoding.beam
         self.n = n
         self.stops_at_beam = decoding.stop == "beam"
-        rows, place = len(sources), device.device
+        rows, on = len(sources), device.device
         source_BS = torch.full((rows, max(map(len, sources))), PAD)
         for row, source in enumerate(sources):
             source_BS[row, : len(source)] = torch.tensor(source)
@@ -155,20 +155,20 @@ class _Search:
         largest = [self.penalties[limit + 1] for limit in limits]
         self.best: list[list[Hypothesis]] = [[] for _ in range(rows)]
         # the tensors below have one row per open sentence
-        self.sentence_B = torch.arange(rows, device=place)
-        self.limit_B = torch.tensor(limits, device=place)
+        self.sentence_B = torch.arange(rows, device=on)
+        self.limit_B = torch.tensor(limits, device=on)
         self.least_limit = min(limits)
-        self.largest_penalty_B = torch.tensor(largest, dtype=torch.float64, device=place)
-        self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the n-th best that ended
-        self.ended_B = torch.zeros_like(self.limit_B)  # how many have
-        self.prefixes = decoder.start(source_BS.to(place), self.beam)
-        # until the first piece all hypotheses are the same one
-        self.newest_BW = torch.full((rows, 1), START, device=place)
-        self.pieces_BWT = torch.empty(rows, 1, 0, dtype=torch.int64, device=place)
-        self.total_BW = torch.zeros(rows, 1, device=place)
+        self.largest_penalty_B = torch.tensor(largest, dtype=torch.float64, device=on)
+        self.score_B = torch.full_like(self.largest_penalty_B, NEVER)  # of the n-th best finished
+        self.ended_B = torch.zeros_like(self.limit_B)  # number of finished hypotheses
+        self.prefixes = decoder.start(source_BS.to(on), self.beam)
+        # before the first piece, all hypotheses are equal: W = 1
+        self.newest_BW = torch.full((rows, 1), START, device=on)
+        self.pieces_BWT = torch.empty(rows, 1, 0, dtype=torch.int64, device=on)
+        self.total_BW = torch.zeros(rows, 1, device=on)
 
     def run(self) -> list[list[Hypothesis]]:
-        """The n best hypotheses for each source; none where no output has a probability."""
+        """The n best hypotheses for each source; none if all log-probabilities are NaN."""
         while len(self.sentence_B):
             self.advance()
         return self.best
@@ -180,8 +180,8 @@ class _Search:
         is_full_B = self.limit_B <= before if self.least_limit <= before else None
         found = self.next_pieces.best(states_BWD, self.total_BW, 2 * self.beam, is_full_B)
         is_end_BC = found.piece_BC == END
-        self._note_ended(found, is_end_BC, before + 1)
-        # the beam goes on with the W best that do not end: 2 W candidates hold at least as many
+        self._collect_ended(found, is_end_BC, before + 1)
+        # continue with the W best that do not end: at least W of the 2 W candidates do not
         order_BC = torch.sort(is_end_BC.to(torch.int8), dim=1, stable=True).indices
         keep_BW = order_BC[:, : self.beam]
         self.total_BW = found.total_BC.gather(1, keep_BW)
@@ -190,12 +190,12 @@ class _Search:
         self.prefixes.reorder(origin_BW)
         kept_BWT = self.pieces_BWT.gather(1, origin_BW[:, :, None].expand(-1, -1, before))
         self.pieces_BWT = torch.cat((kept_BWT, self.newest_BW[:, :, None]), dim=2)
-        self._give_up(before + 1)
-        self._close()
+        self._prune(before + 1)
+        self._drop_finished()
 
-    def _note_ended(self, found: Candidates, is_end_BC: Tensor, length: int) -> None:
-        """Note ended candidates that are among the n best so far of their sentence."""
-        # an end counts only within the beam: so a beam of one is greedy search
+    def _collect_ended(self, found: Candidates, is_end_BC: Tensor, length: int) -> None:
+        """Keep finished candidates that are among the n best so far of their sentence."""
+        # only the beam's W best may end, so that a beam of one is greedy search
         total_BW, is_end_BW = found.total_BC[:, : self.beam], is_end_BC[:, : self.beam]
         ended_BW = torch.where(is_end_BW, total_BW, NEVER)
         if self.stops_at_beam:
@@ -209,7 +209,7 @@ class _Search:
         pieces = self.pieces_BWT[rows, found.origin_BC[rows, columns]].tolist()
         for sentence, *ended in zip(sentences, pieces, scores, strict=True):
             best = [*self.best[sentence], Hypothesis(*ended)]
-            best.sort(key=lambda hypothesis: -hypothesis.score)  # stable: an earlier one first
+            best.sort(key=lambda hypothesis: -hypothesis.score)  # stable: earlier ones first
             self.best[sentence] = best[: self.n]
         to_beat = [
             best[-1].score if len(best) == self.n else NEVER
@@ -217,23 +217,24 @@ class _Search:
         ]
         self.score_B[rows] = self.score_B.new_tensor(to_beat)
 
-    def _give_up(self, length: int) -> None:
-        """Give up hypotheses that cannot be among their sentence's n best, or may not grow; with
-        `stop: beam` all of a sentence's once enough have ended.
+    def _prune(self, length: int) -> None:
+        """Drop hypotheses that cannot be among their sentence's n best or have reached the length
+        limit; with `stop: beam`, all of a sentence once enough have finished.
 
-        A hypothesis only loses probability as it grows, and the penalty is largest at the limit:
-        so it can end no better than its probability now over the penalty then. What would go on
-        from one that is given up stands below all others in the beam, so they do without it.
+        The log-probability of a hypothesis only decreases, and the length penalty is largest at the
+        limit, so its current log-probability over that penalty bounds its final score. Pruning does
+        not change the result, because extensions of a pruned hypothesis would rank below all others
+        in the beam.
         """
-        if self.stops_at_beam:  # hypotheses that cannot win may yet end, and count
+        if self.stops_at_beam:  # hypotheses that cannot win still count when they end
             to_beat_B = torch.where(self.ended_B < self.beam, NEVER, 0.0)
         else:
             to_beat_B = self.score_B * self.largest_penalty_B
         to_beat_B.masked_fill_(length > self.limit_B, 0.0)
         self.total_BW.masked_fill_(~(self.total_BW > to_beat_B[:, None]), NEVER)
 
-    def _close(self) -> None:
-        """Drop sentences without hypotheses, several at once because the others are copied."""
+    def _drop_finished(self) -> None:
+        """Drop finished sentences, several at once because the remaining ones are copied."""
         rows = (self.total_BW[:, 0] > NEVER).nonzero()[:, 0]
         if len(rows) > CLOSE_AT * len(self.sentence_B):
             return

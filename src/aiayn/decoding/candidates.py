@@ -1,7 +1,7 @@
-"""The best next pieces of hypotheses: the part of a beam search step over the vocabulary.
+"""The best extensions of hypotheses: the part of a beam search step over the vocabulary.
 
-Only logits that can be among the best are sorted: those in the groups of adjacent pieces with the
-largest maxima. Shape suffixes as in model/transformer.py.
+The vocabulary is divided into groups of adjacent pieces, and only the groups with the largest
+maxima are sorted. Shape suffixes as in model/transformer.py.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from aiayn.data.tokens.special import END, PAD, START
 from aiayn.model.device import dtype_of_products
 
 NEVER = float("-inf")
-GROUP = 128  # adjacent pieces
+GROUP = 128  # pieces per group
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The C best extensions of each sentence's hypotheses, best first: the log-probability of the
-    whole, which hypothesis is extended, and by which piece.
+    """The C best extensions of each sentence's hypotheses, best first: the total log-probability,
+    the extended hypothesis, and the piece.
     """
 
     total_BC: Tensor
@@ -31,13 +31,13 @@ class Candidates:
 
 
 class NextPieces:
-    """The pre-softmax transformation (section 3.4), and the best of what it gives.
+    """The pre-softmax transformation (section 3.4), and the selection of the best extensions.
 
     Padding and the start symbol are never output.
 
     Args:
-        embedding: (P, D), the matrix that input and output share. A copy is used, in the
-            format of matrix products.
+        embedding: (P, D), the matrix that input and output share. A copy is used, in the dtype of
+            matrix products.
     """
 
     def __init__(self, embedding: Tensor) -> None:
@@ -59,10 +59,10 @@ class NextPieces:
 
         Args:
             states_BWD: the decoder's output at the newest pieces.
-            total_BW: log-probabilities of the hypotheses. Where one is -infinity, no logits are
-                computed; at least one must be finite.
-            number: of extensions of each sentence. If it has fewer, the last ones have no
-                probability.
+            total_BW: log-probabilities of the hypotheses. For -infinity no logits are computed; at
+                least one must be finite.
+            number: of extensions per sentence. If there are fewer, the remaining ones have
+                log-probability -infinity.
             may_only_end_B: bool, sentences whose hypotheses must end now.
         """
         beam = total_BW.shape[1]
@@ -83,20 +83,21 @@ class NextPieces:
         bounds = largest.view(len(total_BW), beam * self.groups)
         group_BC = bounds.topk(min(number, bounds.shape[1]), dim=1).indices
         origin_BC = group_BC // self.groups
-        row_F = torch.zeros_like(total_F, dtype=torch.int64)  # of the logits
+        row_F = torch.zeros_like(total_F, dtype=torch.int64)  # in the logits
         row_F[live] = torch.arange(len(live), device=live.device)
         row_BC = row_F.view_as(total_BW).gather(1, origin_BC)
         held = grouped[row_BC, group_BC % self.groups]
         held += total_BW.gather(1, origin_BC)[:, :, None]
         held_BC = held.flatten(1)
         missing = max(0, number - held_BC.shape[1])
-        total_BC, place_BC = held_BC.topk(number - missing, dim=1)
-        piece_BC = (group_BC % self.groups * GROUP).gather(1, place_BC // GROUP)
-        piece_BC += place_BC % GROUP
+        total_BC, index_BC = held_BC.topk(number - missing, dim=1)
+        piece_BC = (group_BC % self.groups * GROUP).gather(1, index_BC // GROUP)
+        piece_BC += index_BC % GROUP
         # padding of the last group may be among the candidates, but has no embedding
         piece_BC.clamp_(max=self.vocabulary - 1)
-        origin_BC = origin_BC.gather(1, place_BC // GROUP)
+        origin_BC = origin_BC.gather(1, index_BC // GROUP)
         if missing:
             total_BC = functional.pad(total_BC, (0, missing), value=NEVER)
-            origin_BC, piece_BC = (functional.pad(of, (0, missing)) for of in (origin_BC, piece_BC))
+            origin_BC = functional.pad(origin_BC, (0, missing))
+            piece_BC = functional.pad(piece_BC, (0, missing))
         return Candidates(total_BC, origin_BC, piece_BC)

@@ -1,4 +1,4 @@
-"""Sentences in, labels out."""
+"""Classification of sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aiayn.model.classifier import Classifier
 from aiayn.model.device import Device
 from aiayn.results.predictions import Prediction
 
-BATCH_TOKENS = 8192  # padding counted; attention needs the square of a sentence alone
+BATCH_TOKENS = 8192  # per batch, including padding
 
 
 def probabilities(
@@ -22,13 +22,12 @@ def probabilities(
     device: Device,
     done: Callable[[int], object] = lambda sentences: None,
 ) -> list[list[float]]:
-    """How likely each label is, by sentence, in the order of `tokens.label_pieces.in_order`.
-
-    An empty sentence is its end alone: what the model says of nothing.
+    """The probabilities of the labels for each sentence, in the order of
+    `tokens.label_pieces.in_order`. An empty sentence is encoded as the end symbol only.
 
     Args:
         model: in evaluation mode, on `device`.
-        done: called with the number of further finished sentences.
+        done: called with the number of newly finished sentences.
     """
     sources = bpe.encode(sentences, end=True)
     found: list[list[float]] = [[] for _ in sources]
@@ -44,13 +43,13 @@ def probabilities(
 
 
 def predictions(probabilities: Sequence[Sequence[float]], names: Sequence[str]) -> list[Prediction]:
-    """The likeliest label of each sentence; of equally likely ones, the first."""
+    """The most probable label of each sentence; the first one in a tie."""
     best = [max(range(len(names)), key=row.__getitem__) for row in probabilities]
     return [Prediction(names[n], row[n]) for n, row in zip(best, probabilities, strict=True)]
 
 
 def _batches(sources: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Sentences of similar length together; END is the last piece of each."""
+    """Batches of sentence numbers, grouped by length. Each source must end in END."""
     assert all(source[-1] == END for source in sources)
     batches: list[list[int]] = []
     for n in sorted(range(len(sources)), key=lambda n: len(sources[n])):

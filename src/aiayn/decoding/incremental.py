@@ -1,10 +1,10 @@
-"""The decoder one position at a time: what `Transformer.states` computes, for growing prefixes.
+"""Incremental decoding: computes the same as `Transformer.states`, one position at a time.
 
-The cache of keys and values is append-only: a beam that reorders its hypotheses moves none of them.
-It reorders the rows of a mask that says which of the positions written for a sentence belong to a
-hypothesis. When the cache is full, positions that no hypothesis sees any more are dropped; usually
-these are many, because the hypotheses of a sentence share most of their history. Within a
-neighbourhood of r positions the cache is a ring buffer of r positions, however long prefixes are.
+The cache of keys and values is append-only. When the beam reorders its hypotheses, only the rows of
+a mask are reordered, which says which of a sentence's cached positions belong to each hypothesis.
+When the cache is full, positions that no hypothesis sees are dropped. These are usually many,
+because the hypotheses of a sentence share most of their history. With a neighbourhood of r
+positions, the cache is a ring buffer of r positions.
 
 Shape suffixes as in model/transformer.py.
 """
@@ -40,7 +40,7 @@ class Attended:
 
     @classmethod
     def of(cls, parts: Sequence[KeysValues], positions: int) -> Attended:
-        """Keys and values of the parts of a batch, each padded to so many positions."""
+        """Keys and values of the parts of a batch, each padded to `positions`."""
         keys, values = [], []
         for part in parts:
             padding = positions - part.keys_BHSK.shape[2]
@@ -79,7 +79,7 @@ class Attended:
     def attend(
         self, queries_BHWK: Tensor, mask: Tensor, variant: UnscaledAttention | None = None
     ) -> Tensor:
-        """softmax(Q K^T + mask) V over the positions that the mask has, shape (B, W, H * V).
+        """softmax(Q K^T + mask) V over the mask's S positions, shape (B, W, H * V).
 
         Args:
             queries_BHWK: already divided by sqrt(d_k).
@@ -98,17 +98,17 @@ class Attended:
 
 @dataclass
 class Prefixes:
-    """W prefixes of each of B sentences, all of one length, as the decoder's layers see them.
+    """The decoder's state for W prefixes of each of B sentences, all of the same length.
 
     Attributes:
         length: of every prefix, in pieces.
-        written: of each layer, keys and values of the prefixes' pieces. A step appends W positions,
-            one for each prefix; within a neighbourhood of r positions, piece t of prefix w is at
-            position (t modulo r) W + w.
-        sees_B1WS: which positions belong to a prefix, as a mask to be added to scores: 0 for its
-            own, else -infinity.
-        source: of each layer, keys and values of the encoder's output.
-        source_B11S: the same mask for the source, of which padding is not seen.
+        written: for each layer, keys and values of the prefixes' pieces. A step appends W
+            positions, one for each prefix; with a neighbourhood of r positions, piece t of prefix w
+            is at position (t modulo r) W + w.
+        sees_B1WS: which positions belong to a prefix, as an additive mask: 0 for its own, else
+            -infinity.
+        source: for each layer, keys and values of the encoder's output.
+        source_B11S: the additive mask of the source, -infinity for padding.
     """
 
     length: int
@@ -118,17 +118,17 @@ class Prefixes:
     source_B11S: Tensor
 
     def reorder(self, origin_BW: Tensor) -> None:
-        """Let prefix w be what prefix `origin_BW[b, w]` was; W may grow."""
+        """Replace prefix w by prefix `origin_BW[b, w]`; W may grow."""
         rows_B1WS = origin_BW[:, None, :, None].expand(-1, -1, -1, self.sees_B1WS.shape[3])
         self.sees_B1WS = self.sees_B1WS.gather(2, rows_B1WS)
 
     def grow(self, more: int, *, drops_unseen: bool) -> None:
-        """Add space for more positions, optionally in place of those that no prefix sees."""
+        """Add space for `more` positions, optionally dropping those that no prefix sees."""
         is_seen_BS = (self.sees_B1WS == 0).any(dim=2)[:, 0]
         if not drops_unseen:
             is_seen_BS = torch.ones_like(is_seen_BS)
         most = int(is_seen_BS.sum(dim=1).max())
-        # a sentence with fewer keeps some that are not seen
+        # a sentence with fewer seen positions keeps some unseen ones
         order_BS = torch.sort(
             is_seen_BS.to(torch.int8), dim=1, descending=True, stable=True
         ).indices
@@ -149,8 +149,9 @@ class IncrementalDecoder:
     """A model's decoder, step by step; several threads may share it.
 
     Args:
-        model: in evaluation mode. Copies of its weights are used, so do not train it further; they
-            have the dtype of matrix products, so build this under the autocast that it runs under.
+        model: in evaluation mode. Copies of its weights are used, so do not train it further. They
+            have the dtype of matrix products, so construct this under the autocast in which it
+            runs.
     """
 
     def __init__(self, model: Transformer) -> None:
@@ -158,8 +159,8 @@ class IncrementalDecoder:
         self.layers = [_Layer(layer) for layer in model.decoder_layers]
 
     def start(self, source_BS: Tensor, beam: int) -> Prefixes:
-        """Encode the sources. Each has one empty prefix, as all would be the same; the first step
-        or the first reordering makes up to `beam` of it.
+        """Encode the sources. Each has one empty prefix, because all of its hypotheses would be
+        equal; the first step or the first reordering expands it to at most `beam`.
 
         Args:
             source_BS: int64 piece ids, padded on the right.
@@ -182,7 +183,7 @@ class IncrementalDecoder:
                 Attended.of(parts, longest)
                 for parts in zip(*(memory.layers for memory in memories), strict=True)
             ],
-            source_B11S=_added(is_real_BS[:, None, None]),
+            source_B11S=_additive(is_real_BS[:, None, None]),
         )
 
     def step(self, newest_BW: Tensor, prefixes: Prefixes) -> Tensor:
@@ -193,9 +194,9 @@ class IncrementalDecoder:
         """
         rows, beam = newest_BW.shape
         r = self.model.neighbourhood
-        prefixes.sees_B1WS = prefixes.sees_B1WS.expand(-1, -1, beam, -1)  # of one prefix at first
+        prefixes.sees_B1WS = prefixes.sees_B1WS.expand(-1, -1, beam, -1)  # at first one prefix
         start = prefixes.sees_B1WS.shape[3]
-        if r:  # each step has `beam` positions, even if the first step needed fewer
+        if r:  # each step takes `beam` positions, even if the first step needed fewer
             unseen = beam * min(prefixes.length, r) - start
             prefixes.sees_B1WS = functional.pad(prefixes.sees_B1WS, (0, unseen), value=NEVER)
             start = beam * (prefixes.length % r)
@@ -203,7 +204,7 @@ class IncrementalDecoder:
             prefixes.grow(CACHE_STEP * beam, drops_unseen=r is None)
             start = prefixes.sees_B1WS.shape[3]
         before_B1WS, after_B1WS = prefixes.sees_B1WS[..., :start], prefixes.sees_B1WS[..., start:]
-        itself_B1WS = _added(torch.eye(beam, dtype=torch.bool, device=newest_BW.device))
+        itself_B1WS = _additive(torch.eye(beam, dtype=torch.bool, device=newest_BW.device))
         prefixes.sees_B1WS = torch.cat(
             (before_B1WS, itself_B1WS.expand(rows, 1, -1, -1), after_B1WS[..., beam:]), dim=3
         )
@@ -225,7 +226,7 @@ class IncrementalDecoder:
 class _Layer:
     """The two attentions of a decoder layer, for one position of every prefix at a time.
 
-    Matrices with the same input are concatenated and cast to the format of products once; the
+    Matrices with the same input are concatenated and cast to the dtype of products once; the
     division by sqrt(d_k) is folded into the query matrix.
     """
 
@@ -236,13 +237,13 @@ class _Layer:
         self.own = own if isinstance(own, UnscaledAttention) else None
         self.source = source if isinstance(source, UnscaledAttention) else None
         # 1 / sqrt(d_k)
-        by = 1.0 if self.own else (own.h / len(own.w_q.weight)) ** 0.5
+        scale = 1.0 if self.own else (own.h / len(own.w_q.weight)) ** 0.5
         dtype = dtype_of_products(own.w_q.weight)
-        self.w_qkv = torch.cat((own.w_q.weight * by, own.w_k.weight, own.w_v.weight)).to(dtype)
-        self.w_q_source = (source.w_q.weight * by).to(dtype)
+        self.w_qkv = torch.cat((own.w_q.weight * scale, own.w_k.weight, own.w_v.weight)).to(dtype)
+        self.w_q_source = (source.w_q.weight * scale).to(dtype)
 
     def empty(self, rows: int, positions: int) -> Attended:
-        """Space for keys and values of so many positions."""
+        """Space for keys and values of `positions` positions."""
         _, keys, values = (size // self.h for size in self.sizes)
         # zeros: masked values are still multiplied, by 0, and uninitialised memory may be NaN
         return Attended(
@@ -271,6 +272,6 @@ class _Layer:
         return x_BWD.view(*x_BWD.shape[:2], self.h, -1).transpose(1, 2)
 
 
-def _added(may_attend: Tensor) -> Tensor:
-    """A mask to be added to scores: 0 where attention is allowed, else -infinity."""
+def _additive(may_attend: Tensor) -> Tensor:
+    """An additive mask: 0 where attention is allowed, else -infinity."""
     return torch.zeros(may_attend.shape, device=may_attend.device).masked_fill_(~may_attend, NEVER)

@@ -1,4 +1,4 @@
-"""The output lines of each kind of task."""
+"""A run's output lines for each kind of task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Done = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Decoder:
-    """A run's weights, model (its row of table 3), task, vocabulary and device."""
+    """A run's checkpoint, model (its row of table 3), task, vocabulary and device."""
 
     weights: Path
     row: Model
@@ -30,26 +30,26 @@ class Decoder:
     device: Device
 
     def lines(self, sentences: Sequence[str], search: Decoding | None, done: Done) -> list[str]:
-        """A line for each sentence.
+        """One line per sentence.
 
         Args:
-            search: the task's own, another, or None for a task without search.
-            done: called with the number of further finished sentences.
+            search: parameters of beam search; None: the task's, or none for a classification.
+            done: called with the number of newly finished sentences.
         Raises:
             CheckpointError: as `load_model`.
         """
         return LINES[self.task.kind](self, sentences, search, done)
 
 
-def _searched(
+def _translations(
     decoder: Decoder, sentences: Sequence[str], search: Decoding | None, done: Done
 ) -> list[str]:
     model = load_model(decoder.weights, decoder.row, decoder.bpe.size, decoder.device)
-    chosen = search or decoder.task.search
-    return translate(model, decoder.bpe, sentences, chosen, decoder.device, done)
+    decoding = search or decoder.task.search
+    return translate(model, decoder.bpe, sentences, decoding, decoder.device, done)
 
 
-def _labelled(
+def _labels(
     decoder: Decoder, sentences: Sequence[str], _: Decoding | None, done: Done
 ) -> list[str]:
     names, model = in_order(decoder.task.text.labels or ()), classifier_of(decoder)
@@ -59,7 +59,7 @@ def _labelled(
 
 
 def classifier_of(decoder: Decoder) -> Classifier | None:
-    """The run's model if it is a classifier, else None. Raises CheckpointError as `load_model`."""
+    """The model if it is a classifier, else None. Raises CheckpointError like `load_model`."""
     labels = decoder.task.text.labels
     if labels is None:
         return None
@@ -69,8 +69,8 @@ def classifier_of(decoder: Decoder) -> Classifier | None:
 
 
 LINES: Mapping[Kind, Callable[[Decoder, Sequence[str], Decoding | None, Done], list[str]]] = {
-    "translation": _searched,
-    "parsing": _searched,
-    "copying": _searched,
-    "classification": _labelled,
+    "translation": _translations,
+    "parsing": _translations,
+    "copying": _translations,
+    "classification": _labels,
 }

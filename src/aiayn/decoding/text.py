@@ -1,4 +1,4 @@
-"""Sentences in, sentences out."""
+"""Translation of sentences: encoding, beam search, decoding to text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aiayn.model.transformer import Transformer
 
 @dataclass(frozen=True)
 class Output:
-    """A hypothesis as text, its score as Hypothesis has it, and its length in pieces."""
+    """A hypothesis as text, its score as in Hypothesis, and its length in pieces."""
 
     text: str
     score: float
@@ -33,7 +33,7 @@ def translate(
 
     Args:
         model: in evaluation mode, on `device`.
-        done: called with the number of further finished sentences.
+        done: called with the number of newly finished sentences.
     """  # fmt: skip
     found = n_best_outputs(model, bpe, sentences, decoding, device, 1, done)
     return [outputs[0].text if outputs else "" for outputs in found]
@@ -55,6 +55,6 @@ def n_best_outputs(
     every = [(number, h) for number, best in zip(words, found, strict=True) for h in best]
     outputs: list[list[Output]] = [[] for _ in sentences]
     for (number, h), text in zip(every, bpe.decode([h.pieces for _, h in every]), strict=True):
-        # byte pieces can form a newline, which would shift all lines after it
+        # byte pieces can form a newline, which would shift all lines that follow
         outputs[number].append(Output(" ".join(text.split("\n")), h.score, len(h.pieces)))
     return outputs

@@ -1,4 +1,4 @@
-"""Which weights decode which split, by which search (section 6), and loading them."""
+"""The weights and search parameters for each split (section 6), and loading weights."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ M = TypeVar("M", bound=Encoding)
 
 @dataclass(frozen=True)
 class Part:
-    """The sentences of a split, decoded in one of paths.DECODING_MODES: a test set always by the
-    mean. Without a search where there is nothing to search for."""
+    """The sentences of a split, decoded in one of paths.DECODING_MODES (test sets always with the
+    averaged weights). `search` is None for a classification."""
 
     split: str
     mode: str
@@ -32,20 +32,20 @@ class Part:
 
     @property
     def is_averaged(self) -> bool:
-        """Whether the mean of the last checkpoints decodes it, rather than the last one."""
+        """Whether the averaged weights are used, rather than the last checkpoint."""
         return self.mode != paths.LAST
 
     def hypotheses(self, folder: Path) -> Path:
-        """Where they belong, in the folder of a run's outputs."""
+        """The path of the outputs, in the folder of a run's outputs."""
         if self.split == paths.DEV:
             return paths.dev_hypotheses(folder, self.mode)
         return paths.hypotheses(folder, self.split)
 
 
 def parts(task: Task, splits: Sequence[str]) -> Iterator[Part]:
-    """Dev with the last checkpoint (table 3, section 6.2) and every test set with the averaged ones
-    (table 2, section 6.1). A tested run that translates also decodes dev with the average, by the
-    search and without one, so that the gain of each can be measured: same sentences, same run.
+    """Dev with the last checkpoint (table 3, section 6.2) and every test set with the averaged
+    weights (table 2, section 6.1). A tested translation run also decodes dev with the averaged
+    weights, by beam search and greedily, to measure the gain of averaging and of beam search.
 
     Args:
         splits: dev and, if the run is tested, the test sets.
@@ -70,18 +70,17 @@ def weights_in(folder: Path, *, averaged: bool) -> Path:
     saved = paths.saved_checkpoints(paths.checkpoints(folder))
     if not saved:
         raise CheckpointError(
-            f"{paths.checkpoints(folder)}: there are no weights. Train first: "
+            f"{paths.checkpoints(folder)}: there are no checkpoints. Train first: "
             f"dvc repro train@{folder.name}"
         )
     return saved[-1]
 
 
 def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Transformer:
-    """The trained model of a row of table 3, ready to decode.
+    """The trained model of a row of table 3, in evaluation mode.
 
     Raises:
-        CheckpointError: the weights are missing, damaged, not finite, or of a model of another
-            shape.
+        CheckpointError: the weights are missing, damaged, not finite, or of another shape.
     """
     tensors, weights = load_weights(path)
     model = Transformer(row, vocabulary, max_length=weights.max_length)
@@ -91,7 +90,7 @@ def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Trans
 def load_classifier(
     path: Path, row: Model, vocabulary: int, labels: int, device: Device
 ) -> Classifier:
-    """The same for a classifier of `labels` labels."""
+    """As `load_model`, for a classifier of `labels` labels."""
     tensors, weights = load_weights(path)
     model = Classifier(row, vocabulary, labels, max_length=weights.max_length)
     return _filled(model, tensors, path, device)
@@ -100,16 +99,14 @@ def load_classifier(
 def _filled(model: M, tensors: Mapping[str, Tensor], path: Path, device: Device) -> M:
     own = model.state_dict()
     for name in sorted(own.keys() | tensors.keys()):
-        wanted = tuple(own[name].shape) if name in own else None
+        expected = tuple(own[name].shape) if name in own else None
         found = tuple(tensors[name].shape) if name in tensors else None
-        if wanted != found:
+        if expected != found:
             raise CheckpointError(
-                f"{path}: {name} has shape {found}, the model in params.yaml has {wanted}. "
+                f"{path}: {name} has shape {found}, the model in params.yaml has {expected}. "
                 "The weights belong to other parameters: train again."
             )
         if not tensors[name].isfinite().all():
-            raise CheckpointError(
-                f"{path}: {name} has values that are not finite numbers. Train again."
-            )
+            raise CheckpointError(f"{path}: {name} has NaN or infinite values. Train again.")
     model.load_state_dict(tensors)
     return model.to(device.device).eval()

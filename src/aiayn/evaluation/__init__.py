@@ -1,1 +1,1 @@
-"""Text in, numbers with signatures out."""
+"""Metrics of outputs, and statistical comparison of runs."""

@@ -1,4 +1,4 @@
-"""Accuracy: how many outputs equal the expected ones exactly."""
+"""Accuracy: the share of outputs that equal the expected ones exactly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Copies:
-    """A run's outputs with the sequences that it was to copy."""
+    """A run's outputs and the sequences that it should have copied."""
 
     outputs: Sequence[str]
     expected: Sequence[str]
@@ -25,9 +25,9 @@ def accuracy(outputs: Sequence[str], expected: Sequence[str]) -> Score:
     """The share of outputs that equal the expected ones, with its exact 95% interval.
 
     Raises:
-        ScoreError: there is none, or not as many of one as of the other.
-    Source: Clopper and Pearson 1934. Not a bootstrap, whose interval has no width where all outputs
-        are right.
+        ScoreError: there are no outputs, or their number differs from the expected.
+    Source: Clopper and Pearson 1934. A bootstrap interval would have zero width if all outputs are
+        right.
     """
     if not expected or len(outputs) != len(expected):
         raise ScoreError(f"{len(outputs)} outputs cannot be scored against {len(expected)} lines.")
@@ -49,7 +49,7 @@ COPYING_METRICS: tuple[Metric[Copies], ...] = (
 
 
 def interval(successes: int, trials: int) -> tuple[float, float]:
-    """Clopper and Pearson's exact 95% interval of a proportion, 0 to 1."""
+    """Clopper and Pearson's exact 95% interval of a proportion, from 0 to 1."""
     from scipy.special import betaincinv  # slow to import; other metrics do not need it
 
     failures = trials - successes

@@ -1,19 +1,19 @@
-"""Metrics of parse trees: labelled bracketing as EVALB counts it with its parameters COLLINS.prm.
+"""Metrics of parse trees: labelled bracketing as in EVALB with its parameters COLLINS.prm.
 
-In both trees, words tagged as punctuation are deleted, and with them the brackets that this leaves
-empty; TOP does not count, ADVP and PRT are one label, parts of speech are not compared. A bracket
-matches at most one of the same label over the same words.
+In both trees, words tagged as punctuation are deleted, and so are brackets that become empty. TOP
+does not count, ADVP and PRT are the same label, and parts of speech are not compared. A bracket
+matches at most one with the same label over the same words.
 
 name | in percent, over the whole set
 --- | ---
 bracket_f1 | harmonic mean of precision and recall: table 4
-bracket_precision, bracket_recall | matched brackets of those predicted, of those in the treebank
-exact_match | sentences with no bracket wrong and none missing
+bracket_precision, bracket_recall | matched brackets as a share of predicted, of reference brackets
+exact_match | sentences without a wrong or missing bracket
 bracket_f1_40 | F1 over the sentences of at most 40 words
-bracket_f1_wrapped | F1 with one bracket more around all words, in the treebank and in the output
+bracket_f1_wrapped | F1 with an additional bracket around all words, in reference and output
 
-McClosky's trees of GENIA are wrapped so, (S1 (S ...)): F1 published on them counts one bracket a
-sentence that can hardly be missed, and must be compared with bracket_f1_wrapped.
+McClosky's trees of GENIA have such a bracket, (S1 (S ...)). F1 published on them counts one bracket
+per sentence that is almost always correct, so it must be compared with bracket_f1_wrapped.
 
 Source: Collins 1997; EVALB (Sekine and Collins 1997), its COLLINS.prm.
 """
@@ -39,7 +39,7 @@ SAME_LABEL = {"PRT": "ADVP"}  # EQ_LABEL
 CUT_OFF = 40  # CUTOFF_LEN
 SIGNATURE = "labels:yes|profile:COLLINS.prm|tags:treebank|version:1"
 RESAMPLES, SEED = 1000, 12345  # as for BLEU
-LENGTHS = (10, 20, 30, 40, 50, 60)  # classes of sentences, each up to so many words; then the rest
+LENGTHS = (10, 20, 30, 40, 50, 60)  # upper bounds of length classes in words; then the rest
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Counts:
 
     @property
     def wrapped(self) -> Counts:
-        """With one bracket more around all words, at least one of which counts."""
+        """With an additional bracket around all words."""
         return replace(
             self, matched=self.matched + 1, gold=self.gold + 1, predicted=self.predicted + 1
         )
@@ -65,12 +65,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Parses:
-    """A set's sentences that have a word, and how many of its outputs were repaired or skipped.
+    """The bracket counts of a set of sentences.
 
     Attributes:
         counts: by sentence.
-        repaired: outputs that were no tree over the treebank's words.
-        skipped: sentences in which the treebank has no word, or punctuation alone, as in EVALB.
+        repaired: number of outputs that were not a tree over the treebank's words.
+        skipped: number of sentences that have no words or only punctuation in the treebank, which
+            EVALB skips too.
     """
 
     counts: Sequence[Counts]
@@ -79,13 +80,13 @@ class Parses:
 
 
 def read_parses(outputs: Sequence[str], gold: Sequence[Tree]) -> Parses:
-    """Linearized trees, as a model wrote them, beside the treebank's.
+    """Compare a model's linearized trees with the treebank's.
 
-    Outputs are repaired into trees over the treebank's words with the treebank's parts of speech,
-    so that no sentence is left out, as EVALB would leave it, because words or punctuation differ.
+    Outputs are repaired into trees over the treebank's words with the treebank's parts of speech.
+    EVALB would instead leave out sentences whose words or punctuation differ.
 
     Raises:
-        ScoreError: there is no sentence with a word, or not as many outputs as trees.
+        ScoreError: no sentence has a word, or the numbers of outputs and trees differ.
     """
     if len(outputs) != len(gold):
         raise ScoreError(f"{len(outputs)} outputs cannot be scored against {len(gold)} trees.")
@@ -103,11 +104,11 @@ def read_parses(outputs: Sequence[str], gold: Sequence[Tree]) -> Parses:
 
 def count(gold: Tree, predicted: Tree) -> Counts:
     """The brackets of two trees over the same words and parts of speech."""
-    of_gold, of_predicted = _brackets(gold), _brackets(predicted)
+    gold_brackets, predicted_brackets = _brackets(gold), _brackets(predicted)
     return Counts(
-        matched=(of_gold & of_predicted).total(),
-        gold=of_gold.total(),
-        predicted=of_predicted.total(),
+        matched=(gold_brackets & predicted_brackets).total(),
+        gold=gold_brackets.total(),
+        predicted=predicted_brackets.total(),
         words=len(gold.words),
     )
 
@@ -150,7 +151,7 @@ def _exact(sums: Sums) -> float:
 
 
 def _estimated(counts: Sequence[Counts], measure: Callable[[Sums], float], words: str) -> Score:
-    """The measure over all sentences, and over RESAMPLES draws of as many: 2.5% to 97.5%."""
+    """The measure over all sentences, with its bootstrap interval, 2.5% to 97.5%."""
     sums = _sums(counts)
     draws = np.random.default_rng(SEED).integers(len(sums), size=(RESAMPLES, len(sums)))
     resampled = np.array([measure(sums[draw].sum(axis=0)) for draw in draws])
@@ -202,7 +203,7 @@ BRACKET_METRICS: tuple[Metric[Parses], ...] = (
 
 
 def f1_by_length(parses: Parses) -> Iterator[tuple[str, LengthClass]]:
-    """F1 of the sentences of each class of LENGTHS that has any; named by its bounds."""
+    """F1 of each non-empty length class, named by its bounds."""
     lower = 0
     for upper in (*LENGTHS, None):
         within = [

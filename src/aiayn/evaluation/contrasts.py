@@ -1,5 +1,5 @@
-"""Families of tests over models: contrasts of perplexity or BLEU, paired by seed, each on the
-measure's own scale, with p-values corrected for the interim looks and over the family (Holm)."""
+"""Families of tests over models: contrasts of log perplexity or BLEU, paired by seed, with p-values
+corrected for the interim looks and for the size of the family (Holm)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _exp(logarithm: float) -> float:
 
 
 class Scale(NamedTuple):
-    """On which scale a measure is tested, and what the paper says of a row there."""
+    """The transformation on which a measure is tested, its inverse, and the paper's claims."""
 
     forward: Callable[[float], float]
     back: Callable[[float], float]
@@ -40,11 +40,11 @@ SCALES = {
 
 
 class Design(NamedTuple):
-    """How a comparison's tests are read.
+    """The design of a comparison's tests.
 
     Attributes:
-        looks: numbers of seeds at which p-values are read, increasing; () is all seeds, once.
-        margins: within which a measure is equal, on its scale.
+        looks: increasing numbers of seeds at which tests are made; (): once, with all seeds.
+        margins: margins of equivalence by measure, on the tested scale.
     """
 
     looks: tuple[int, ...] = ()
@@ -52,7 +52,8 @@ class Design(NamedTuple):
 
     @classmethod
     def of(cls, variations: Variations, statement: str = "") -> Design:
-        """That of a scale; `statement` is the key of one that may have looks of its own."""
+        """The design of a scale, or of the statement with the key `statement`, whose looks may
+        differ."""
         declared = variations.preregistration
         if declared is None:
             return cls(variations.interim_looks)
@@ -64,12 +65,12 @@ class Design(NamedTuple):
 
 @dataclass(frozen=True)
 class ContrastTest:
-    """A test of a difference: of one from 0 or, with a `margin`, of equality within it.
+    """A test of a difference from 0 or, with a `margin`, of equivalence within it.
 
     Attributes:
-        difference: on the measure's scale.
-        count: of the values that it is the mean of.
-        seeds: after how many it is read, one of `looks` if there are any.
+        difference: on the tested scale.
+        count: number of values that it is the mean of.
+        seeds: number of seeds, one of `looks` if there are any.
         unpaired: seeds that one of the compared models lacks.
     """
 
@@ -83,8 +84,9 @@ class ContrastTest:
 
     @property
     def p_value(self) -> float:
-        """By itself. Of a claim of equality and its opposite one alone can be true, so that both
-        tests, one-sided, together have the level of one."""
+        """The uncorrected p-value. For a claim of equality it is the smaller one of two one-sided
+        tests, for equivalence and for its opposite: only one of the hypotheses can be true, so both
+        tests together have the level of one."""
         if self.margin is None:
             return self.difference.p_different()
         return min(self.difference.p_within(self.margin), self.difference.p_beyond(self.margin))
@@ -98,16 +100,16 @@ class ContrastTest:
 
     @property
     def finding(self) -> Outcome:
-        """What is found if the test is significant."""
+        """The outcome if the test is significant."""
         value = self.difference.value
         if self.margin is not None and abs(value) <= self.margin:
             return "equal"
         return "higher" if value > 0 else "lower"
 
     def interval(self, tests: int, *, is_significant: bool) -> tuple[float, float]:
-        """Simultaneous with those of the other tests of the family (Bonferroni), and in agreement
-        with Holm: where only its later steps decide, an end is moved to where no effect, or the
-        margin, is. Two one-sided tests go with the interval of twice the level."""
+        """A confidence interval, simultaneous with those of the family's other tests (Bonferroni)
+        and consistent with Holm: if a test is significant only by Holm's later steps, the end is
+        moved to 0, or to the margin. Two one-sided tests correspond to twice the level."""
         sides = 1 if self.margin is None else 2
         level = interim_looks.nominal(sides * LEVEL / tests, self.looks, self.seeds)
         low, high = self.difference.interval(level)
@@ -120,13 +122,13 @@ class ContrastTest:
 
 
 class Untested(NamedTuple):
-    """A contrast of which nothing can be said, and why."""
+    """A contrast that cannot be tested, and the reason."""
 
     why: str
 
 
 class Decision(NamedTuple):
-    """What a family of tests says of one of them; without an effect, `why` none was tested."""
+    """The result of a test within its family; without an effect, `why` it was not tested."""
 
     effect: Effect | None
     outcome: Outcome
@@ -141,11 +143,11 @@ def between_models(
     *,
     equality: bool,
 ) -> ContrastTest | Untested:
-    """The test of the sum of weight x measure over models, seed by seed.
+    """The test of a weighted sum of a measure over models, paired by seed.
 
     Args:
-        weights: by model; they add up to 0, as -1 and 1 do for a difference of two.
-        equality: whether equality is claimed, or a difference.
+        weights: by model, adding up to 0: 1 and -1 for the difference of two models.
+        equality: whether equality is claimed, rather than a difference.
     """
     forward = SCALES[measure].forward
     seeds = list(dict.fromkeys(seed for model in weights for seed in models[model]))
@@ -169,7 +171,7 @@ def between_models(
 def decide(
     tests: Mapping[tuple[str, str], ContrastTest | Untested],
 ) -> dict[tuple[str, str], Decision]:
-    """What a family of tests says of each, corrected for their number; keys are kept."""
+    """The result of each test of a family, corrected for their number, by the same keys."""
     run = {key: test for key, test in tests.items() if isinstance(test, ContrastTest)}
     corrected = dict(zip(run, holm([test.overall for test in run.values()]), strict=True))
     decisions: dict[tuple[str, str], Decision] = {}
@@ -186,10 +188,10 @@ def decide(
 
 
 def _effect(test: ContrastTest, interval: Sequence[float], corrected: float) -> Effect:
-    """On the measure's own scale, rounded as the file has it."""
+    """The effect on the measure's own scale, rounded as in the file."""
     back = SCALES[test.measure].back
     value, low, high = (
-        round(back(bound), DECIMALS) + 0.0  # -0.0 reads as a sign
+        round(back(bound), DECIMALS) + 0.0  # avoids -0.0
         for bound in (test.difference.value, *interval)
     )
     return Effect(

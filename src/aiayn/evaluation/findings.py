@@ -1,4 +1,4 @@
-"""The paper's statements, a family of tests of their own, over our models and decoding modes."""
+"""Tests of the paper's statements, as a family, over our models and decoding modes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from aiayn.results.comparison import DecodingModes, Finding, Verdict
 from aiayn.results.seeds import by_seed
 
 Modes = Sequence[Mapping[int, DecodingModes]]
-"""Of each model of a task, by seed."""
+"""For each model of each task: BLEU by decoding mode, by seed."""
 
 
 def over_seeds(runs: Mapping[str, Run], modes: Mapping[str, DecodingModes]) -> Modes:
@@ -34,11 +34,11 @@ def over_seeds(runs: Mapping[str, Run], modes: Mapping[str, DecodingModes]) -> M
 def judge_findings(
     variations: Variations, samples: Mapping[str, Samples], modes: Modes
 ) -> dict[str, Finding]:
-    """Every statement: whether it holds here.
+    """Test every statement of the paper.
 
     Args:
-        samples: "bleu" and "perplexity".
-        modes: as of `over_seeds`; each run is compared with itself.
+        samples: for "bleu" and "perplexity".
+        modes: as from `over_seeds`; each run is compared with itself.
     """
     claims = statements(variations.measures)
     run: dict[tuple[str, str], ContrastTest | Untested] = {
@@ -74,8 +74,8 @@ def _test(
 
 
 def _between_modes(statement: Statement, design: Design, modes: Modes) -> ContrastTest | Untested:
-    """Over the models of all tasks, each by the mean gain of its seeds: more seeds of one say
-    nothing about the others. Where there is one alone, over its seeds."""
+    """The test over the models of all tasks, on each one's mean gain over its seeds (the seeds of
+    one model are not independent samples of models). With one model, over its seeds."""
     gains = [
         [
             sum(weight * getattr(bleu, mode) for mode, weight in statement.rows.items())
@@ -83,17 +83,17 @@ def _between_modes(statement: Statement, design: Design, modes: Modes) -> Contra
         ]
         for by_seed in modes
     ]
-    compared = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
+    values = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
     seeds = interim_looks.reached(design.looks, max(map(len, gains)))
     if seeds is None:
         return Untested(f"first look at {design.looks[0]} seeds")
-    if len(compared) < 2:
+    if len(values) < 2:
         return Untested("one run")
-    # rounded, or equal gains would differ by float64's rounding
-    difference = paired([round(gain, DECIMALS) for gain in compared])
+    # rounded so that equal gains stay equal in floating point
+    difference = paired([round(gain, DECIMALS) for gain in values])
     if difference is None:
         return Untested("the same in all runs")
-    return ContrastTest("bleu", difference, len(compared), seeds, design.looks)
+    return ContrastTest("bleu", difference, len(values), seeds, design.looks)
 
 
 def _is_run(statement: Statement, samples: Mapping[str, Samples], base: str, modes: Modes) -> bool:
@@ -103,5 +103,5 @@ def _is_run(statement: Statement, samples: Mapping[str, Samples], base: str, mod
 
 
 def _ours(statement: Statement, base: str) -> dict[str, float]:
-    """Weights by our models: the paper's base is whichever the table varies."""
+    """Weights by the names of our models, whose base may have another name."""
     return {base if row == "base" else row: weight for row, weight in statement.rows.items()}

@@ -1,10 +1,10 @@
-"""P-values that are read several times while seeds are added: O'Brien and Fleming's design.
+"""Group-sequential tests: p-values at several interim looks while seeds are added, by O'Brien and
+Fleming's design.
 
-The numbers of seeds at which p-values are read are declared beforehand. Without a difference, the
-test statistics of these looks are those of a Brownian motion B at t = seeds / seeds of the
-last look: z = B(t) / sqrt(t). A difference is significant at a look where |B| exceeds a bound that
-is the same for all looks, so an early look must show far more than the last one, and the last one
-costs little.
+The numbers of seeds at the looks are declared in advance. Under the null hypothesis, the test
+statistics are those of a Brownian motion B at t = seeds / seeds of the last look: z = B(t) /
+sqrt(t). A difference is significant at a look if |B| exceeds a bound that is the same for all
+looks. An early look thus needs much stronger evidence than the last one, which loses little power.
 
 Source: O'Brien and Fleming 1979; Armitage, McPherson and Rowe 1969 (the recursion); Jennison and
 Turnbull 2000, chapters 2 and 4.4 (Student's t by way of its p-value).
@@ -21,25 +21,25 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-# of the quadrature between two bounds, from -1 to 1
+# Gauss-Legendre quadrature on [-1, 1]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(128)
 
 
 def reached(looks: Sequence[int], seeds: int) -> int | None:
-    """The number of seeds that may be read: the largest declared one of at most `seeds`; all of
-    them where no looks are declared. None before the first look."""
+    """The number of seeds at the latest look with at most `seeds`; without looks, all `seeds`. None
+    before the first look."""
     return max((look for look in looks if look <= seeds), default=None) if looks else seeds
 
 
 def overall(p_value: float, looks: Sequence[int], seeds: int) -> float:
     """A two-sided p-value corrected for the looks.
 
-    It is the chance that any declared look, past or to come, would show as much where there is no
-    difference. Without looks, or with one, it is the p-value itself.
+    It is the probability, under the null hypothesis, that any declared look would be at least as
+    extreme. Without looks, or with one, it is the p-value itself.
 
     Args:
         looks: numbers of seeds, increasing.
-        seeds: which of them the p-value is from.
+        seeds: the look that the p-value is from.
     """
     if len(looks) < 2:
         return p_value
@@ -49,8 +49,8 @@ def overall(p_value: float, looks: Sequence[int], seeds: int) -> float:
 
 
 def nominal(level: float, looks: tuple[int, ...], seeds: int) -> float:
-    """The two-sided level at which a look with so many seeds tests, so that all looks together
-    have the level `level`: the inverse of `overall`."""
+    """The two-sided level of the look at `seeds`, for an overall level `level` of all looks: the
+    inverse of `overall`."""
     if len(looks) < 2:
         return level
     return 2 * float(ndtr(-_bound(level, looks) / sqrt(seeds / looks[-1])))
@@ -58,16 +58,16 @@ def nominal(level: float, looks: tuple[int, ...], seeds: int) -> float:
 
 @lru_cache(maxsize=1024)
 def _bound(level: float, looks: tuple[int, ...]) -> float:
-    """Which |B| is exceeded at one of the looks with the probability `level`."""
+    """The bound that |B| exceeds at one of the looks with probability `level`."""
     times = tuple(look / looks[-1] for look in looks)
     return float(brentq(lambda bound: crossing(times, bound) - level, 1e-6, 40.0, xtol=1e-12))
 
 
 def crossing(times: Sequence[float], bound: float) -> float:
-    """How likely |B| is at least `bound` at any of the times, B being a Brownian motion.
+    """The probability that a Brownian motion B has |B| >= `bound` at any of the times.
 
-    The density of paths that have stayed within the bounds is carried from time to time by
-    Gauss-Legendre quadrature; what leaves at each time is summed up.
+    The density of paths that stayed within the bounds is propagated by Gauss-Legendre quadrature,
+    and the probability of leaving is summed over the times.
     """
     if bound <= 0:
         return 1.0

@@ -1,4 +1,4 @@
-"""Metrics of labels: accuracy, beside that of a bag of words; macro F1; calibration."""
+"""Metrics of labels: accuracy, that of a bag-of-words baseline, macro F1 and calibration."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class LabelledSentences:
-    """Sentences with a run's predictions and the expected labels, and what the run learned from.
+    """Sentences with a run's predictions and the expected labels, and the training text.
 
     Attributes:
-        labels: of the task, all of them.
-        train: sentences of the training text and their labels.
+        labels: all labels of the task.
+        train: sentences of the training text, and their labels.
     Raises:
-        ScoreError: there is none, not as many of one as of the other, or an expected label is not
-            one of `labels`.
+        ScoreError: there are no sentences, the numbers of predictions and labels differ, or an
+            expected label is not one of `labels`.
     """
 
     predictions: Sequence[Prediction]
@@ -41,8 +41,8 @@ class LabelledSentences:
         for label in self.expected:
             if label not in self.labels:
                 raise ScoreError(
-                    f"{label!r} is expected, but is none of {', '.join(self.labels)}. "
-                    "Name it in text.labels, or make the text again: dvc repro -f download."
+                    f"the reference label {label!r} is not one of {', '.join(self.labels)}. "
+                    "Add it to text.labels, or make the text again: dvc repro -f download."
                 )
         if not self.expected or len(self.predictions) != len(self.expected):
             raise ScoreError(
@@ -68,9 +68,9 @@ def _accuracy(labelled: LabelledSentences) -> Score:
 
 
 def bag_of_words_accuracy(labelled: LabelledSentences) -> Score:
-    """Accuracy of a logistic regression on which words a sentence has: the baseline beside a run.
+    """Accuracy of a baseline: logistic regression on the set of words of a sentence.
 
-    A punctuation mark is a word too. No setting is tuned.
+    A punctuation mark is a word. No hyperparameter is tuned.
     """
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -102,10 +102,10 @@ def _calibration_error(labelled: LabelledSentences) -> Score:
 
 
 def calibration_error(probabilities: Sequence[float], right: Sequence[bool]) -> float:
-    """Expected calibration error in percent: the mean over sentences of how far the share of right
-    labels in a sentence's bin is from the bin's mean probability.
+    """Expected calibration error in percent: the absolute difference between accuracy and mean
+    probability in a bin, averaged over bins by number of sentences.
 
-    Source: Naeini et al. 2015 and Guo et al. 2017, whose 15 bins of equal width these are:
+    Source: Naeini et al. 2015; Guo et al. 2017, with their 15 bins of equal width:
         ((b - 1) / 15, b / 15].
     """
     bins: dict[int, list[float]] = {}

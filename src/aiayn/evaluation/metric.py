@@ -1,4 +1,4 @@
-"""What a metric is: its name, its label, and how it is computed from a run's outputs."""
+"""The definition of a metric: its name, label and computation from a run's outputs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Metric(Generic[Outputs]):
     """A score of a run's outputs on one set of sentences, in percent.
 
     Attributes:
-        name: of the score in scores/RUN.json, and after the split in MLflow (test/NAME).
-        label: of its column in tables, and in words.
-        score: computes it; None where it is not defined for the outputs, as cased BLEU of
+        name: key in scores/RUN.json, and in MLflow after the split (test/NAME).
+        label: column heading in tables, and name in text.
+        score: computes the score; None if it is not defined for the outputs, such as cased BLEU for
             lower-cased text.
-        headline: whether runs are compared by it (metrics/RUN.json). Of the headline metrics of a
-            kind of task, the first that is defined is taken.
+        headline: whether it is a main metric (metrics/RUN.json). Of a kind's headline metrics, the
+            first one that is defined is used.
         higher_is_better: False for an error rate.
         is_fitted: whether scoring fits a model, a baseline, whose result differs a little between
             machines: `aiayn verify` does not compute it again.
@@ -36,6 +36,6 @@ class Metric(Generic[Outputs]):
 
 
 def score_by_name(metrics: Sequence[Metric[Outputs]], outputs: Outputs) -> dict[str, Score]:
-    """The outputs' score by every metric that is defined for them, by the metric's name."""
+    """The outputs' scores by metric name, for all metrics that are defined for them."""
     scores = {metric.name: metric.score(outputs) for metric in metrics}
     return {name: score for name, score in scores.items() if score is not None}

@@ -1,5 +1,5 @@
-"""Every metric, by kind of task. A new one is an entry in its kind's module and nothing else: the
-score stage computes it, and tables, MLflow and `verify` read its name and label here."""
+"""All metrics by kind of task. A new metric is one entry in its kind's module: the score stage
+computes it, and tables, MLflow and `verify` read its name and label from here."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def metric(kind: Kind, name: str) -> Metric[Any]:
 
 
 def headline(kind: Kind, scored: Iterable[str]) -> str:
-    """Which of a run's scores it is compared by. Raises StopIteration if none is a headline."""
+    """The first headline metric among a run's scores. Raises StopIteration if there is none."""
     names = set(scored)
     return next(item.name for item in METRICS[kind] if item.headline and item.name in names)

@@ -1,8 +1,8 @@
-"""How often a design's tests are right and wrong, by simulation.
+"""The power and error rates of a design, by simulation.
 
-A measure of a model trained from a seed is simulated as effect + seed + noise: the seed's part is
-the same for all models, as they share batches and initial weights; the noise is a model's own.
-Every look is taken, and a statement that is significant at one of them counts as decided.
+The measure of a model trained from a seed is simulated as effect + seed + noise: the seed term is
+shared by all models, because they share batches and initial weights; the noise is independent. A
+statement counts as decided if it is significant at any look.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aiayn.paper.findings import Statement
 from aiayn.results.comparison import Comparison
 
 Floats = npt.NDArray[np.float64]
-Z = np.arange(0, 12, 0.02)  # at which corrected p-values are computed; interpolated between
+Z = np.arange(0, 12, 0.02)  # grid of corrected p-values, interpolated in between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,10 +33,10 @@ class Simulation:
     Attributes:
         weights: [tests, models], a row for each contrast.
         effects: of each model, on the measure's scale.
-        noise: standard deviation over seeds of each model's own part.
-        seed_noise: standard deviation over seeds of the part that models share.
-        looks: of each test the numbers of seeds at which its p-value is read.
-        margins: of each test; None of a test for a difference.
+        noise: standard deviation over seeds of each model's independent noise.
+        seed_noise: standard deviation over seeds of the shared term.
+        looks: the numbers of seeds at the looks of each test.
+        margins: of equivalence, of each test; None for a test of a difference.
     """
 
     weights: Floats
@@ -47,7 +47,7 @@ class Simulation:
     seed_noise: float = 0.0
 
     def decided(self, families: int, generator: np.random.Generator) -> npt.NDArray[np.bool_]:
-        """[families, tests]: which tests are significant at one of the looks, Holm over all."""
+        """[families, tests]: which tests are significant at any look, by Holm's procedure."""
         seeds = max(looks[-1] for looks in self.looks)
         measured = (
             self.effects[:, None]
@@ -78,11 +78,11 @@ class Simulation:
 def from_pilot(
     pilot: Comparison, claims: Mapping[str, Statement], variations: Variations, share: float = 1.0
 ) -> Simulation:
-    """A declared design over the effects and paired spreads that a pilot found.
+    """A simulation of a declared design, with a pilot's effects and paired standard deviations.
 
     Args:
-        claims: of models, not of decoding modes.
-        share: of the pilot's effects, which are flattered by having been selected.
+        claims: statements about models, not about decoding modes.
+        share: factor on the pilot's effects, which selection has biased upwards.
     """
     means, spreads = zip(
         *(pilot_contrast(pilot, statement) for statement in claims.values()), strict=True
@@ -101,7 +101,7 @@ def from_pilot(
 
 
 def pilot_contrast(pilot: Comparison, statement: Statement) -> tuple[float, float]:
-    """Mean and standard deviation over a pilot's seeds, on the measure's scale."""
+    """A contrast's mean and standard deviation over a pilot's seeds, on the measure's scale."""
     names = {pilot.base if row == "base" else row: w for row, w in statement.rows.items()}
     seeds = set.intersection(*(set(pilot.models[name].seeds) for name in names))
     forward = SCALES[statement.measure].forward
@@ -116,7 +116,7 @@ def pilot_contrast(pilot: Comparison, statement: Statement) -> tuple[float, floa
 
 
 def _holm(p_values: Floats) -> npt.NDArray[np.bool_]:
-    """[families, tests]: what Holm's procedure finds significant."""
+    """[families, tests]: which tests are significant by Holm's procedure."""
     order = np.argsort(p_values, axis=1)
     steps = np.arange(p_values.shape[1], 0, -1)
     below = np.take_along_axis(p_values, order, axis=1) * steps < LEVEL
@@ -127,6 +127,6 @@ def _holm(p_values: Floats) -> npt.NDArray[np.bool_]:
 
 @lru_cache
 def _log_overall(looks: tuple[int, ...], seeds: int) -> Floats:
-    """The logarithm of the corrected p-value by Z."""
+    """The logarithms of the corrected p-values at Z."""
     p_values = 2 * ndtr(-Z)
     return np.log([interim_looks.overall(p_value, looks, seeds) for p_value in p_values])

@@ -1,4 +1,4 @@
-"""Sentences on disk: the references of a split with their identity, and the hypotheses for them."""
+"""Reading the references of a split, verified by checksum, and the hypotheses for them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from aiayn.results.text import parse_lines, read_content, read_lines, read_manif
 
 @dataclass(frozen=True, kw_only=True)
 class References:
-    """What a split's hypotheses are compared with; `test_set` identifies the sentences, `form` says
-    how their text is written."""
+    """A split's references; `test_set` identifies the sentences, `form` is as in the manifest."""
 
     path: Path
     sentences: tuple[str, ...]
@@ -27,8 +26,8 @@ def read_references(folder: Path, split: str, side: str = "target") -> Reference
     """`folder`/SPLIT.target, or another side, checked against the folder's manifest.
 
     Raises:
-        DataError: a file is missing or damaged, the manifest does not describe the split, or the
-            references are not the ones it describes.
+        DataError: a file is missing or damaged, the manifest does not list the split, or a checksum
+            does not match.
     """
     path, manifest = paths.lines(folder, split, side), paths.manifest(folder)
     repair = f"Make the text again: dvc repro -f download@{folder.name}."
@@ -48,11 +47,11 @@ def read_references(folder: Path, split: str, side: str = "target") -> Reference
 
 
 def read_hypotheses(path: Path, references: References) -> tuple[str, ...]:
-    """The translations at `path`, one for each reference; some may be empty.
+    """The hypotheses at `path`, one for each reference; some may be empty.
 
     Raises:
         DataError: the file is missing, empty or not UTF-8.
-        ScoreError: it holds another number of lines.
+        ScoreError: the number of lines differs from that of the references.
     """
     sentences = read_lines(path)
     if len(sentences) != len(references.sentences):

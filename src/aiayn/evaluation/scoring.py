@@ -1,4 +1,4 @@
-"""A run's hypotheses for one split, scored by the metrics of its kind of task."""
+"""Scoring a run's hypotheses for one split by the metrics of its kind of task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def score_task_split(kind: Kind, spec: Text, split: str, text: Path, outputs: Pa
 
     Raises:
         DataError: a file is missing or damaged.
-        ScoreError: the two do not belong together.
+        ScoreError: hypotheses and references do not match.
     """
     return SCORERS[kind](spec, split, text, outputs)
 
@@ -71,7 +71,7 @@ def _score_copies(spec: Text, split: str, text: Path, outputs: Path) -> SplitSco
 def _score_labels(spec: Text, split: str, text: Path, outputs: Path) -> SplitScores:
     references, labels = read_references(text, split), spec.labels or ()
     path = paths.hypotheses(outputs, split)
-    read_hypotheses(path, references)  # as many lines as references
+    read_hypotheses(path, references)  # checks the number of lines
     sentences, expected = (read_lines(paths.lines(text, paths.TRAIN, side)) for side in paths.SIDES)
     labelled = LabelledSentences(
         predictions=predictions.read(path, labels),

@@ -1,8 +1,8 @@
-"""BLEU's counts sentence by sentence, from which a corpus score and its bootstrap follow.
+"""BLEU's statistics per sentence, from which corpus BLEU and its bootstrap are computed.
 
-sacreBLEU splits the words and counts; corpus BLEU is a function of the sums over sentences. The
-paired bootstrap says whether BLEU differs by more than another choice of sentences would make it:
-information about the sentences, without the noise of the seed.
+sacreBLEU tokenizes and counts; corpus BLEU is a function of the sums over sentences. The paired
+bootstrap tests whether a difference in BLEU exceeds the sampling noise of the sentences; it does
+not include seed noise.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from aiayn.results.sentence_counts import ORDERS, Counts, Output
 def count_sentences(
     variations: Variations, runs: Mapping[str, Run], root: Path = Path()
 ) -> dict[Output, Counts]:
-    """BLEU's counts of every output that the comparison needs: those that the rows are compared by,
-    and dev in all decoding modes of the runs that have left them. A run without outputs, such as
-    one whose seed follows after an interim look, has none.
+    """BLEU's counts for every output of the comparison: those that compare the rows, and dev in all
+    decoding modes, for runs that have them. A run without outputs, such as a seed of a later look,
+    is left out.
 
     Raises:
         DataError, ScoreError: references or hypotheses are missing or damaged.
@@ -38,12 +38,12 @@ def count_sentences(
     found: dict[Output, Counts] = {}
     for name, run in runs.items():
         outputs = root / paths.outputs(name)
-        wanted = [Output(name, paths.DEV, mode) for mode in paths.DECODING_MODES]
-        if not all(_hypotheses(outputs, output).exists() for output in wanted):
-            wanted = []
+        needed = [Output(name, paths.DEV, mode) for mode in paths.DECODING_MODES]
+        if not all(_hypotheses(outputs, output).exists() for output in needed):
+            needed = []
         if run.task == variations.task and outputs.exists():
-            wanted += [one for one in compared_outputs(variations, name) if one not in wanted]
-        for output in wanted:
+            needed += [one for one in compared_outputs(variations, name) if one not in needed]
+        for output in needed:
             references = read_references(root / paths.text(run.task), output.split)
             hypotheses = read_hypotheses(_hypotheses(outputs, output), references)
             found[output] = count(hypotheses, references.sentences, references.form)
@@ -51,8 +51,8 @@ def count_sentences(
 
 
 def compared_outputs(variations: Variations, run: str) -> list[Output]:
-    """The outputs of a run that table 3 is about: dev by the last checkpoint, as in section 6.2, or
-    what was declared."""
+    """The outputs of a run that are compared in table 3: dev decoded with the last checkpoint, as
+    in section 6.2, or the preregistered splits and weights."""
     declared = variations.preregistration
     if declared is None:
         return [Output(run, paths.DEV, paths.LAST)]
@@ -62,26 +62,26 @@ def compared_outputs(variations: Variations, run: str) -> list[Output]:
 def _hypotheses(folder: Path, output: Output) -> Path:
     if output.split == paths.DEV:
         return paths.dev_hypotheses(folder, output.mode)
-    return paths.hypotheses(folder, output.split)  # by averaged weights
+    return paths.hypotheses(folder, output.split)  # averaged weights
 
 
 def joined(variations: Variations, run: str, counts: Mapping[Output, Counts]) -> Counts:
-    """Of all sentences that table 3 is about, as one set."""
-    wanted = compared_outputs(variations, run)
-    for output in wanted:
+    """A run's counts for all sentences that are compared in table 3, as one set."""
+    outputs = compared_outputs(variations, run)
+    for output in outputs:
         if output not in counts:
             raise ScoreError(
                 f"{paths.SENTENCE_COUNTS}: {output.split} of {run} is missing. "
                 "Make it again: dvc repro -f compare."
             )
-    return np.concatenate([counts[output] for output in wanted])
+    return np.concatenate([counts[output] for output in outputs])
 
 
 def count(hypotheses: Sequence[str], references: Sequence[str], form: str) -> Counts:
     """BLEU's counts of each sentence.
 
     Args:
-        form: of the text, which decides what BLEU counts: see `text_bleu`.
+        form: of the text, which determines the kind of BLEU: see `text_bleu`.
     """
     metric = text_bleu(form)
     rows = []
@@ -92,19 +92,19 @@ def count(hypotheses: Sequence[str], references: Sequence[str], form: str) -> Co
 
 
 def signature(form: str) -> str:
-    """sacreBLEU's, of the scores."""
+    """sacreBLEU's signature of the scores."""
     metric = text_bleu(form)
-    metric.corpus_score(["a"], [["a"]])  # the number of references is known from a score only
+    metric.corpus_score(["a"], [["a"]])  # the signature includes the last score's references
     return str(metric.get_signature())
 
 
 def corpus_bleu(counts: Counts, form: str) -> float:
-    """BLEU of all sentences together."""
+    """Corpus BLEU."""
     return _bleu(_sums(counts).sum(axis=0), text_bleu(form))
 
 
 class Resampled(NamedTuple):
-    """A system's BLEU over all sentences, and over each of RESAMPLES choices of as many."""
+    """A system's BLEU over all sentences, and over each of RESAMPLES bootstrap samples."""
 
     bleu: float
     resamples: npt.NDArray[np.float64]
@@ -112,7 +112,7 @@ class Resampled(NamedTuple):
 
 
 def resample(counts: Counts, form: str) -> Resampled:
-    """A system's BLEU by the bootstrap, with the same choices for all of as many sentences."""
+    """Bootstrap a system's BLEU, with the same samples for all systems of as many sentences."""
     metric, sums, sentences = text_bleu(form), _sums(counts), len(counts)
     draws = np.random.default_rng(SEED).choice(sentences, size=(RESAMPLES, sentences))
     weights = np.stack([np.bincount(draw, minlength=sentences) for draw in draws])
@@ -121,10 +121,10 @@ def resample(counts: Counts, form: str) -> Resampled:
 
 
 def paired_bootstrap(base: Resampled, other: Resampled) -> Sentences:
-    """The difference in BLEU of two systems on the same sentences.
+    """The difference in BLEU of two systems on the same sentences, and its p-value.
 
-    Source: Koehn 2004, as sacreBLEU's --paired-bs has it, with its random numbers; but the p-value
-    is 1 where there is no difference or one sentence alone, where sacreBLEU gives the least p.
+    Source: Koehn 2004, as sacreBLEU's --paired-bs, with its random numbers; except that the p-value
+    is 1 for no difference or a single sentence, where sacreBLEU gives the smallest p-value.
     """
     difference = other.bleu - base.bleu
     if base.sentences < 2 or not round(difference, DECIMALS):
@@ -136,7 +136,7 @@ def paired_bootstrap(base: Resampled, other: Resampled) -> Sentences:
 
 
 def _sums(counts: Counts) -> npt.NDArray[np.int64]:
-    """With the n-grams of each order, which a sentence of fewer words has none of."""
+    """The counts, followed by the number of n-grams of each order in the hypothesis."""
     words = counts[:, :1]
     return np.hstack([counts, np.clip(words - np.arange(ORDERS), 0, None)])
 

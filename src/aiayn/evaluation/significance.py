@@ -1,8 +1,7 @@
-"""What a difference between models is worth when each was trained from a few seeds only.
+"""Significance of differences between models that were trained from a few seeds.
 
-Runs of one seed share their batches and their initial weights, so models are compared seed by seed:
-a difference is the mean over seeds, with its standard error and degrees of freedom, and Student's t
-says how likely it is by chance. Differences over seeds are taken to be normal.
+Runs with the same seed share their batches and initial weights, so models are compared by paired t
+tests over seeds. Differences are assumed to be normally distributed.
 """
 
 from __future__ import annotations
@@ -19,38 +18,37 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Difference:
-    """An estimate of a difference, its standard error and the error's degrees of freedom."""
+    """An estimated difference, its standard error and degrees of freedom."""
 
     value: float
     error: float
     degrees: float
 
     def interval(self, level: float) -> tuple[float, float]:
-        """The confidence interval whose complement has the probability `level`."""
+        """The confidence interval with confidence 1 - `level`."""
         half = float(stdtrit(self.degrees, 1 - level / 2)) * self.error
         return self.value - half, self.value + half
 
     def p_different(self) -> float:
-        """Two-sided: how likely an estimate this far from 0 is where there is no difference."""
+        """The two-sided p-value for the null hypothesis of no difference."""
         return 2 * self._upper(abs(self.value))
 
     def p_within(self, margin: float) -> float:
-        """Two one-sided tests (Schuirmann 1987): how likely an estimate this far inside +-`margin`
-        is where the difference is as large as the margin."""
+        """The p-value of equivalence within +-`margin`, by two one-sided tests (Schuirmann 1987);
+        the null hypothesis is a difference of at least the margin."""
         return self._upper(margin - abs(self.value))
 
     def p_beyond(self, margin: float) -> float:
-        """One-sided: how likely an estimate this far outside +-`margin` is where the difference is
-        no larger than the margin."""
+        """The one-sided p-value for the null hypothesis of a difference of at most `margin`."""
         return self._upper(abs(self.value) - margin)
 
     def _upper(self, distance: float) -> float:
-        """How likely t exceeds `distance`."""
+        """The upper tail probability of Student's t."""
         return float(stdtr(self.degrees, -distance / self.error))
 
 
 def paired(differences: Sequence[float]) -> Difference | None:
-    """The mean of differences within pairs; None of fewer than two, or where all are the same."""
+    """The mean of paired differences; None if there are fewer than two, or if all are equal."""
     if len(differences) < 2 or not (spread := variance(differences)):
         return None
     return Difference(
@@ -59,14 +57,12 @@ def paired(differences: Sequence[float]) -> Difference | None:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Each p-value corrected for the number of tests (Holm 1979).
-
-    To call significant what is below LEVEL keeps the chance of even one false call among all the
-    tests below LEVEL, however the tests depend on each other.
+    """Each p-value corrected for the number of tests (Holm 1979), which controls the family-wise
+    error rate under any dependence between the tests.
     """
     corrected = [0.0] * len(p_values)
     highest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        corrected[place] = highest
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        corrected[index] = highest
     return corrected

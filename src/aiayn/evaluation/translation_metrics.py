@@ -1,22 +1,22 @@
-"""Metrics of translations: BLEU by every protocol that a score here is compared under, and chrF.
+"""Metrics of translations: chrF, and BLEU by every protocol of the scores that ours are compared
+with.
 
-sacreBLEU counts throughout; what differs is how text is split into words beforehand.
+sacreBLEU computes all of them; the protocols differ in tokenization.
 
-name | text | counted
+name | text | metric
 --- | --- | ---
-bleu | detokenized, cased | sacreBLEU's standard: 13a, an n-gram order without a match smoothed
+bleu | detokenized, cased | sacreBLEU's standard: 13a tokenization, exponential smoothing
 chrf | detokenized, cased | character n-grams up to 6, recall weighted by 2 (chrF2)
 tokenized_bleu | Moses words, cased | multi-bleu.perl
 compound_split_bleu | the same, German compounds split, reference's quotes plain | multi-bleu.perl
-lowercased_bleu | lower-cased, normalised Moses words: Multi30k's custom | multi-bleu.perl
+lowercased_bleu | lower-cased, normalised Moses words, as usual for Multi30k | multi-bleu.perl
 
-Text that was learned as lower-cased Moses words (`text.form: lowercased_tokens`) has the last score
-alone, over these words as they are: the other metrics count case and spacing, which it has lost.
-Table 2's EN-DE was scored by compound_split_bleu; of EN-FR the protocol is not known, and
-tokenized_bleu stands for it (docs/deviations.md).
+A task with `text.form: lowercased_tokens` has only the last metric: the others need case and
+spacing, which its text has lost. Table 2's EN-DE was scored by compound_split_bleu; the protocol of
+EN-FR is not known, and tokenized_bleu is used for it (docs/deviations.md).
 
-multi-bleu.perl with one reference is BLEU-4 without smoothing, and with the length of that
-reference as the brevity penalty's; sacreBLEU computes the same with `tok:none|smooth:none`.
+multi-bleu.perl with one reference is BLEU-4 without smoothing; sacreBLEU computes the same with
+`tok:none|smooth:none`.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ from aiayn.results.text import RAW
 RESAMPLES = 1000
 SEED = 12345  # sacreBLEU's own default: its command line gives the same interval
 
-# The paper's EN-DE scores were measured against Google's tokenized newstest2014.de, where every
-# double quote is plain, also the low one (tensor2tensor#317). The authors' script leaves „ in
+# The paper's EN-DE scores were measured against Google's tokenized newstest2014.de, in which all
+# double quotes are plain, even the low one (tensor2tensor#317). The authors' script keeps „ in
 # hypotheses.
 PLAIN_QUOTES = str.maketrans(dict.fromkeys("„“”«»", '"'))
 
-UNPREPARED: Mapping[str, str] = {}
+NO_CHANGES: Mapping[str, str] = {}
 Sides = tuple[Sequence[str], Sequence[str]]  # hypotheses and references
 
 
 @dataclass(frozen=True)
 class Translations:
-    """Hypotheses with as many references, in the same order; an empty hypothesis is legal.
+    """Hypotheses and their references, in the same order; hypotheses may be empty.
 
     Attributes:
-        language: of the target, two letters, for Moses' rules.
+        language: two-letter code of the target language, for Moses' rules.
         form: of hypotheses and references, as in the text's manifest.
     Raises:
-        ScoreError: there is no sentence, or there are not as many of one as of the other.
+        ScoreError: there are no references, or the numbers of hypotheses and references differ.
     """
 
     hypotheses: Sequence[str]
@@ -70,7 +70,7 @@ class Translations:
         if not self.references or len(self.hypotheses) != len(self.references):
             raise ScoreError(
                 f"{len(self.hypotheses)} hypotheses cannot be scored against "
-                f"{len(self.references)} references: give one hypothesis, if only an empty one, "
+                f"{len(self.references)} references: there must be one hypothesis, possibly empty, "
                 "for each reference."
             )
 
@@ -80,7 +80,7 @@ class Translations:
 
     @cached_property
     def tokenized(self) -> Sides:
-        """As Moses words, cased."""
+        """Moses words, cased."""
         return (
             moses.tokenized(self.hypotheses, self.language),
             moses.tokenized(self.references, self.language),
@@ -138,12 +138,12 @@ ROUNDING = 1e-6  # sacreBLEU gives 100.00000000000004 where all words match
 
 
 def text_bleu(form: str) -> BLEU:
-    """BLEU over text of this form as it is: what systems are compared by."""
+    """The BLEU by which systems are compared, for text of this form."""
     return BLEU() if form == RAW else _multi_bleu()
 
 
 def _multi_bleu() -> BLEU:
-    # force: the text is tokenized on purpose, so no warning that it looks it
+    # force: no warning that the text looks tokenized; it is
     return BLEU(tokenize="none", smooth_method="none", force=True)
 
 
@@ -158,18 +158,17 @@ def _tok(translations: Translations) -> str:
 def bootstrapped(
     metric: SacrebleuMetric,
     sides: Sides,
-    preparation: Mapping[str, str] = UNPREPARED,
+    preparation: Mapping[str, str] = NO_CHANGES,
     highest: float = 100.0,
 ) -> Score:
-    """A metric of sacreBLEU with its bootstrap interval.
+    """A sacreBLEU metric with its bootstrap interval.
 
     Args:
-        preparation: corrects and completes the signature.
-        highest: the upper end of the metric's scale, whose lower end is 0; math.inf where it has
-            none (TER). The interval is laid symmetrically around the mean and could reach beyond
-            them.
+        preparation: changes and additions to the signature.
+        highest: the upper end of the metric's scale, whose lower end is 0; math.inf if it has none
+            (TER). The interval is symmetric around the mean and is clipped to the scale.
     Raises:
-        ScoreError: the score is beyond its scale.
+        ScoreError: the score is outside its scale.
     """
     hypotheses, references = sides
     with seeded():
@@ -182,9 +181,9 @@ def bootstrapped(
     signature = metric.get_signature()
     for key, value in preparation.items():
         signature.update(key, value)
-    # The interval's only public form. It is absent where every resample scored 0.
-    published = json.loads(result.format(width=6, signature=str(signature), is_json=True))
-    mean, half = published.get("confidence_mean", 0.0), published.get("confidence_var", 0.0)
+    # the only public access to the interval, which is absent if every resample scored 0
+    data = json.loads(result.format(width=6, signature=str(signature), is_json=True))
+    mean, half = data.get("confidence_mean", 0.0), data.get("confidence_var", 0.0)
     return Score(
         value=result.score,
         signature=str(signature),
@@ -194,14 +193,14 @@ def bootstrapped(
 
 
 class _PythonFloats(SacrebleuMetric):
-    """A metric whose resamples all score in Python's floats.
+    """A metric whose resamples are all scored as Python floats.
 
-    sacreBLEU 2.6 yields float32 for a resample with a match and float for one without, and then
-    fails to average the two: a run that left most lines empty could not be scored.
+    sacreBLEU 2.6 returns float32 for a resample with a match and float for one without, and fails
+    to average the two, so a run with mostly empty outputs could not be scored.
     """
 
     def _compute_score_from_stats(self, stats: list[Any]) -> Any:
-        # of the metric that this is mixed into
+        # super() is the metric that this class is mixed into
         result = super()._compute_score_from_stats(stats)  # type: ignore[safe-super]
         result.score = float(result.score)
         return result
@@ -213,7 +212,7 @@ class _Chrf(_PythonFloats, CHRF):
 
 @contextmanager
 def seeded() -> Iterator[None]:
-    """sacreBLEU takes its seed from the environment alone; scores must not depend on the user's."""
+    """Set sacreBLEU's seed, which it reads only from the environment."""
     before = os.environ.get("SACREBLEU_SEED")
     os.environ["SACREBLEU_SEED"] = str(SEED)
     try:

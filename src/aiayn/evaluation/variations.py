@@ -1,9 +1,9 @@
-"""Table 3's rows beside the model that they vary: perplexity and BLEU over seeds, and whether they
-differ from the base's by more than the choice of the seed explains.
+"""Table 3's rows compared with their base model: perplexity and BLEU over seeds, and whether they
+differ by more than seed noise.
 
-Models are compared seed by seed (`contrasts`). The paper's "nearly identical" is a claim of
-equality and is tested as one. Perplexity is tested by its logarithm, the loss. All tests of the
-table are a family, and the paper's statements (`findings`) are another.
+Models are compared by tests paired by seed (`contrasts`). The paper's "nearly identical" is a claim
+of equality and is tested for equivalence. Perplexity is tested on a log scale. All tests of the
+table are one family, and the paper's statements (`findings`) are another.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ def compare_variations(
     counts: Mapping[Output, Counts],
     root: Path = Path(),
 ) -> Comparison:
-    """Every model that learned `variations.task`, over its seeds, from counts and histories.
+    """Compare every model trained on `variations.task` with the base, from counts and histories.
 
     Raises:
         ScoreError: the base has no run with counts, or counts of a run are missing.
-        DataError: a history or the manifest is.
+        DataError: a history or the manifest is missing.
     """
     task, base = variations.task, variations.base
     models = _runs_by_seed(variations, runs, {output.run for output in counts})
     if base not in models:
         raise ScoreError(
-            f"params.yaml: variations.base is {base}, but no run learns {task} with it that "
-            "has been decoded. "
-            f"Add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: 1}}."
+            f"params.yaml: variations.base is {base}, but no run of it on {task} has been decoded. "
+            f"Decode one, or add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: "
+            "1}."
         )
     manifests = {
         name: read_manifest(root / paths.manifest(paths.text(name)))
@@ -112,8 +112,8 @@ def compare_variations(
 def _runs_by_seed(
     variations: Variations, runs: Mapping[str, Run], counted: Set[str]
 ) -> dict[str, dict[int, str]]:
-    """Of the task's models those with a run that counts; of a declared comparison, the declared
-    seeds in their order."""
+    """Runs with counts, by model of the task and seed; with a preregistration, only the declared
+    seeds, in their order."""
     of_task = {
         name: run for name, run in runs.items() if run.task == variations.task and name in counted
     }
@@ -127,7 +127,7 @@ def _runs_by_seed(
 
 
 def _partner(bases: Mapping[int, str], seed: int) -> str:
-    """The base's run of the same seed, or its first: for the test over sentences."""
+    """The base's run with the same seed, or its first run, for the test over sentences."""
     return bases.get(seed, next(iter(bases.values())))
 
 
@@ -147,7 +147,7 @@ def _seed(
 def _bleu_by_mode(
     runs: Mapping[str, Run], counts: Mapping[Output, Counts], manifests: Mapping[str, Manifest]
 ) -> dict[str, DecodingModes]:
-    """BLEU of dev by decoding mode, of every run with counts of all modes."""
+    """BLEU on dev by decoding mode, for every run with counts of all modes."""
     found: dict[str, DecodingModes] = {}
     for name, run in runs.items():
         outputs = {mode: Output(name, paths.DEV, mode) for mode in paths.DECODING_MODES}
@@ -159,7 +159,7 @@ def _bleu_by_mode(
 
 
 def _test_set(manifest: Manifest, splits: Sequence[str]) -> TestSet:
-    """What identifies the scored sentences."""
+    """The identification of the scored sentences."""
     sets = [TestSet.of(manifest.splits[split]) for split in splits]
     if len(sets) == 1:
         return sets[0]
@@ -178,10 +178,12 @@ def _test_set(manifest: Manifest, splits: Sequence[str]) -> TestSet:
 def judge(
     samples: Mapping[str, Samples], base: str, design: Design
 ) -> dict[str, dict[str, Measure]]:
-    """Every model beside the base, by measure and model; all tests of the table are one family.
+    """Test every model against the base; all tests of the table are one family.
 
     Args:
-        samples: "bleu" and "perplexity".
+        samples: for "bleu" and "perplexity".
+    Returns:
+        By measure and model.
     """
     decisions = decide(
         {
@@ -209,7 +211,7 @@ def judge(
 
 
 def _claim(measure: str, model: str) -> Direction | None:
-    """What the paper says of the row of this name; of the base, and of a row of ours, nothing."""
+    """The paper's claim about the row; None for the base and for rows that the paper lacks."""
     return SCALES[measure].claim(model) if model in ROWS and model != "base" else None
 
 

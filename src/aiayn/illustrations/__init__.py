@@ -1,1 +1,1 @@
-"""The numbers in the figures that explain the model, from the model's own code and weights."""
+"""Data of the figures that explain the model, computed by the model's own code and weights."""

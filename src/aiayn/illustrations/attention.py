@@ -21,14 +21,14 @@ from aiayn.model.transformer import Transformer
 from aiayn.results.illustrations import AttentionMaps, write_attention
 
 DECIMALS = 4
-WORDS = range(6, 16)  # of a sentence that is legible in a figure
+WORDS = range(6, 16)  # sentence lengths in words that are legible in a figure
 
 
 @torch.inference_mode()
 def attention_maps(
     model: Transformer, source: Sequence[int], target: Sequence[int]
 ) -> dict[str, Tensor]:
-    """The weights with which `model` reads `source` and, given what it has written, `target`.
+    """The attention weights of `model` for `source` and, by teacher forcing, `target`.
 
     Args:
         model: in evaluation mode.
@@ -50,12 +50,12 @@ def attention_maps(
             for kind, layers in attentions.items()
         }
         model.states(torch.tensor([source], device=device), torch.tensor([target], device=device))
-    return {kind: _stacked(of_kind) for kind, of_kind in calls.items()}
+    return {kind: _stacked(layers) for kind, layers in calls.items()}
 
 
 @torch.inference_mode()
 def encoder_map(model: Encoding, source: Sequence[int]) -> Tensor:
-    """The weights with which `model` reads `source`, (N, H, queries, keys).
+    """The encoder's attention weights for `source`, (N, H, queries, keys).
 
     Args:
         model: in evaluation mode.
@@ -72,15 +72,15 @@ def _self_attentions(model: Encoding) -> list[MultiHeadAttention]:
 
 
 def _stacked(calls: Sequence[Sequence[Tensor]]) -> Tensor:
-    """(N, H, queries, keys) of the calls of each layer, which had one sentence each."""
+    """(N, H, queries, keys) from the recorded calls of each layer, one sentence each."""
     return torch.cat([call for layer in calls for call in layer]).cpu().float()
 
 
 @contextmanager
 def _recorded(attention: MultiHeadAttention) -> Iterator[list[Tensor]]:
-    """The weights (B, H, T, S) of every call of `attend` inside the block.
+    """Record the weights (B, H, T, S) of every call of `attend` in the block.
 
-    The fused kernel does not return its weights; they are computed again from the same queries and
+    The fused kernel does not return its weights, so they are recomputed from the same queries and
     keys.
     """
     calls: list[Tensor] = []
@@ -107,10 +107,9 @@ def _recorded(attention: MultiHeadAttention) -> Iterator[list[Tensor]]:
 def sentence_maps(
     model: Transformer, bpe: Bpe, sentence: str, translation: str, *, run: str, task: str
 ) -> AttentionMaps:
-    """Maps of one sentence and its translation by the model of a run.
+    """Attention maps for a sentence and its translation.
 
-    Queries of the decoder are named by the piece that was read last, so the first is the start
-    symbol.
+    The decoder's queries are labelled by its input pieces, so the first one is the start symbol.
     """
     source, target = [*bpe.encode([sentence])[0], END], [START, *bpe.encode([translation])[0]]
     return AttentionMaps(
@@ -127,7 +126,7 @@ def sentence_maps(
 def label_maps(
     model: Encoding, bpe: Bpe, sentence: str, label: str, *, run: str, task: str
 ) -> AttentionMaps:
-    """Maps of one sentence that the model of a run has labelled: of its encoder alone."""
+    """Attention maps of a classifier's encoder for a sentence and its label."""
     source = [*bpe.encode([sentence])[0], END]
     return AttentionMaps(
         run=run,
@@ -148,11 +147,11 @@ def write_label_maps(
     sentences: Sequence[str],
     outputs: Sequence[str],
 ) -> None:
-    """Write the attention maps of the first labelled sentence of a legible length; nothing for a
-    run that writes sentences, or where there is no such sentence.
+    """Write a classifier's attention maps for the first sentence of legible length, if there is
+    one. Writes nothing for a run that is not a classifier.
 
     Args:
-        outputs: what the run made of the sentences.
+        outputs: the run's output lines for the sentences.
     """
     model = classifier_of(decoder)
     number = next((n for n, line in enumerate(sentences) if len(line.split()) in WORDS), None)
@@ -167,11 +166,11 @@ def write_label_maps(
 def head_statistics(
     model: Transformer, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]
 ) -> pd.DataFrame:
-    """How far and how widely each head attends, as means over the queries of all `pairs`.
+    """The distance and entropy of each head's attention, averaged over the queries of all `pairs`.
 
-    `distance` counts the pieces between a query and what it attends to (self-attention only, as a
-    source and a target share no positions); `entropy`, in bits, is 0 for a head that attends to one
-    piece and log2 of the number of pieces for one that attends to all alike.
+    `distance` is the expected number of positions between query and key (self-attention only:
+    source and target positions are not comparable); `entropy`, in bits, is 0 for a head that
+    attends to one piece and log2 of the number of pieces for uniform attention.
 
     Args:
         pairs: source and target ids as in `attention_maps`.
@@ -196,12 +195,12 @@ def head_statistics(
 
 
 def _mean_over_queries(values_LHT: Sequence[Tensor]) -> Tensor:
-    """(N, H) of values of sentences with T queries each."""
+    """(N, H), the mean over the T queries of all sentences."""
     return torch.cat(list(values_LHT), dim=2).mean(dim=2)
 
 
 def _entropy_LHT(weights_LHTS: Tensor) -> Tensor:
-    """Bits."""
+    """Entropy in bits."""
     nats: Tensor = torch.special.entr(weights_LHTS.double()).sum(dim=3)
     return nats / torch.log(torch.tensor(2.0, dtype=torch.float64))
 

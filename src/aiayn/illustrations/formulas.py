@@ -1,6 +1,6 @@
-"""What the paper gives as a formula, as tables: positions, masks, learning rates, smoothed labels.
+"""Tables of the paper's formulas: positions, masks, learning rates, smoothed labels.
 
-Every number comes from the code that trains, never from a second implementation of the formula.
+All numbers are computed by the training code, not by a second implementation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from aiayn.model.positions import sinusoids
 from aiayn.training.loss import smoothed_cross_entropy
 from aiayn.training.schedule import learning_rate
 
-D_MODEL, POSITIONS, COMPARED_POSITIONS = 64, 80, 40  # small enough to be seen
+D_MODEL, POSITIONS, COMPARED_POSITIONS = 64, 80, 40  # small enough to be legible
 MASKED_POSITIONS = 12
 SCHEDULES = ((512, 4000), (512, 8000), (256, 4000))  # d_model, warmup_steps
 LAST_STEP, STEP_STRIDE = 20_000, 100
@@ -29,7 +29,7 @@ def positions() -> pd.DataFrame:
 
 
 def similarity() -> pd.DataFrame:
-    """Cosine of the angle between the encodings of two positions."""
+    """Cosine similarity of the encodings of two positions."""
     table = sinusoids(COMPARED_POSITIONS, D_MODEL).double()
     # sin² + cos² is 1 in each of d_model / 2 pairs
     return _long(table @ table.T / (D_MODEL / 2), "position", "other", "similarity")
@@ -56,9 +56,8 @@ def learning_rates() -> pd.DataFrame:
 
 
 def smoothed_targets() -> pd.DataFrame:
-    """The target probability of each piece of a vocabulary of PIECES (section 5.4).
-
-    Read off the gradient of the loss by the logits, which is prediction - target.
+    """The target probability of each piece in a vocabulary of PIECES (section 5.4), derived from
+    the gradient of the loss with respect to the logits, which is prediction - target.
     """
     uniform = torch.zeros(1, PIECES)
     targets = []
@@ -72,7 +71,7 @@ def smoothed_targets() -> pd.DataFrame:
 
 
 def smoothing_penalty() -> pd.DataFrame:
-    """The loss of increasingly confident predictions of the right piece, the rest evenly spread."""
+    """The loss by confidence in the right piece, with the remaining probability spread evenly."""
     rows = []
     for eps_ls in SMOOTHINGS:
         for percent in (*range(2, 99, 2), 99, 99.5, 99.9):
@@ -92,18 +91,18 @@ FORMULAS: Mapping[str, Callable[[], pd.DataFrame]] = {
     "smoothed_targets": smoothed_targets,
     "smoothing_penalty": smoothing_penalty,
 }
-"""By the name of their table."""
+"""By the name of the table."""
 
 
 def _loss(logits_1P: torch.Tensor, eps_ls: float) -> torch.Tensor:
-    """Of the right piece; the embedding is the identity, so the states are the logits."""
+    """The loss for the right piece; the embedding is the identity, so states equal logits."""
     right = torch.tensor([RIGHT_PIECE])
     loss, _ = smoothed_cross_entropy(logits_1P, torch.eye(PIECES), right, eps_ls=eps_ls, pad=-1)
     return loss
 
 
 def _long(matrix: torch.Tensor, row: str, column: str, value: str) -> pd.DataFrame:
-    """A line for each cell of a matrix, rounded: row, column, value."""
+    """A matrix in long format: row, column and rounded value of each cell."""
     cells = [
         (r, c, round(cell, DECIMALS))
         for r, cells in enumerate(matrix.tolist())

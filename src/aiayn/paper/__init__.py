@@ -1,6 +1,6 @@
-"""What the paper prints and requires: tables 1 to 4 and the recipe, typed once, with the source.
+"""The paper's tables 1 to 4 and recipe, with sources.
 
-No other package has a number of the paper, and this one has none of our runs.
+All numbers of the paper are in this package, and none of our results are.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Paper:
-    """Tables 1 to 4, rows by key; notes by table, then by the cell or column they belong to.
+    """Tables 1 to 4, rows by key; notes by table, then by cell or column.
 
-    `vocabulary` is the number of word pieces of English to German (section 5.1).
+    `vocabulary` is the number of pieces of English to German (section 5.1).
     """
 
     source: str

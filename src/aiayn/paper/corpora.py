@@ -1,5 +1,5 @@
-"""What the paper trained and scored on, identified by content: numbers of pairs as the literature
-has them, and checksums of the files. The name of a corpus identifies nothing."""
+"""The paper's training and test sets, identified by content: published numbers of pairs, and
+checksums of the files. A corpus's name alone is not enough."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from aiayn.paper.requirement import Requirement, about
 
-# the literature's counts of one corpus differ by up to 0.3 %: with or without empty lines
+# published counts of the same corpus differ by up to 0.3 %: with or without empty lines
 COUNT_TOLERANCE = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
 class Archive:
-    """A published file, by the checksum that the catalogue must declare for it."""
+    """A published file and its checksum, which the catalogue must declare."""
 
     name: str
     checksum: str
@@ -22,11 +22,11 @@ class Archive:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingText:
-    """The training text of a figure.
+    """The training text of a published score.
 
-    `corpora` are numbers of pairs before cleaning, by name, to be met within COUNT_TOLERANCE;
-    `archives` contain them, where they are public and a checksum is known; `pairs` remain after
-    cleaning. `not_public` names the corpora that cannot be had.
+    `corpora` are numbers of pairs before cleaning, by name, required within COUNT_TOLERANCE;
+    `archives` contain them, if they are public and a checksum is known; `pairs` is the number after
+    cleaning. `not_public` names the corpora that are not available.
     """
 
     corpora: Mapping[str, int]
@@ -37,9 +37,9 @@ class TrainingText:
 
 @dataclass(frozen=True)
 class EvaluationSet:
-    """Which sentences a figure was measured on: corpora by catalogue name, and sentence pairs.
+    """The test set of a published score: corpora by catalogue name, and number of sentence pairs.
 
-    `archive` is the file that contains them, where the paper's set is public.
+    `archive` is the file that contains them, if it is public.
     """
 
     corpora: tuple[str, ...]
@@ -70,7 +70,7 @@ GIGA = Archive(
 NEWSTEST_2013 = Archive(name="newstest2013", checksum="md5:48eca5d02f637af44e85186847141f67")
 NEWSTEST_2014 = Archive(name="newstest2014", checksum="md5:a8cd784e006feb32ac6f3d9ec7eb389a")
 
-# Section 5.1 names the data sets; WMT 2014's task page has their parts and the pairs of each
+# Section 5.1 names the data sets; WMT 2014's task page lists their parts and numbers of pairs
 WMT14_EN_DE = TrainingText(
     corpora={"Europarl v7": 1_920_209, "Common Crawl": 2_399_123, "News Commentary v9": 201_288},
     archives=(EUROPARL, COMMON_CRAWL, NEWS_COMMENTARY),
@@ -85,7 +85,7 @@ WMT14_EN_FR = TrainingText(
         "Giga FR-EN": 22_520_376,
     },
     archives=(EUROPARL, COMMON_CRAWL, NEWS_COMMENTARY, UN, GIGA),
-    # ConvS2S, whose 36M the paper repeats, was left with 35.5M (Gehring et al. 2017)
+    # the paper's 36M are those of ConvS2S, which had 35.5M after cleaning (Gehring et al. 2017)
     pairs=about("36M", "section 5.1", low=35_000_000, high=36_500_000),
 )
 WSJ = TrainingText(

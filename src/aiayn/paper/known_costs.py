@@ -1,6 +1,6 @@
-"""What a departure from the recipe costs, by table 3 and by what others have reported.
+"""The known cost of departures from the recipe, from table 3 and from others' reports.
 
-A cost without a source is not known.
+Every cost has a source.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aiayn.paper import table_3
-from aiayn.paper.printed import Printed
 
 # by the key of a departure: a dotted parameter, or a property of the text
 REPORTED = {
@@ -35,7 +34,7 @@ SEED = (
 
 
 def known_costs(key: str) -> tuple[str, ...]:
-    """What is known of a departure in a parameter, a source each; empty where nothing is."""
+    """The known costs of a departure in a parameter, with their sources; empty if none is known."""
     section, _, column = key.partition(".")
     printed = tuple(_printed(column)) if section == "model" else ()
     table = (f"table 3, BLEU on newstest2013: {'; '.join(printed)}",) if printed else ()
@@ -43,16 +42,12 @@ def known_costs(key: str) -> tuple[str, ...]:
 
 
 def _printed(column: str) -> Iterator[str]:
-    """The rows of table 3 that differ from base in this column and in what follows from it."""
+    """The rows of table 3 that differ from base only in this column (and in d_k and d_v)."""
     base = table_3.ROWS["base"]
     for row in table_3.ROWS.values():
         changed = {name for name, cell in row.columns.items() if cell != base.columns[name]}
         if row is base or changed - {"d_k", "d_v"} != {column} - {"d_k", "d_v"}:
             continue
         if column in changed:
-            yield f"{column} {row.columns[column].text} {_less(row.bleu, base.bleu)}"
-
-
-def _less(ours: Printed, base: Printed) -> str:
-    """A difference of two printed figures, to the tenth that is printed."""
-    return f"{ours.value - base.value:+.1f}".replace("-", "−")
+            difference = f"{row.bleu.value - base.bleu.value:+.1f}".replace("-", "−")
+            yield f"{column} {row.columns[column].text} {difference}"

@@ -1,5 +1,5 @@
-"""What others published on real data that is small enough for one machine: figures to compare with
-where the paper's own data are out of reach."""
+"""Results that others published on real data small enough for one machine, for comparison where the
+paper's own data are too large."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from aiayn.paper.printed import Printed
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """A figure in percent: of which system, on which sentences, by which of our metrics (`score`).
+    """A published score in percent, of a `system` on `sentences`; `score` is our metric for it.
 
-    `target` is the task's target language, or tree. `source` says who printed it, or that it is
-    from secondary sources.
+    `target` is the task's target language, or tree. `source` names the publication, or says that
+    the score is from secondary sources.
     """
 
     system: str
@@ -56,8 +56,8 @@ PUBLISHED = (
 
 @dataclass(frozen=True, kw_only=True)
 class CrossValidated:
-    """A mean accuracy in percent over ten folds of a text: of which system, on which `download` of
-    the catalogue. `text` names it, `source` says who printed it."""
+    """A published mean accuracy in percent over ten folds of a text. `text` is its name, `download`
+    its entry in the catalogue, `source` the publication."""
 
     system: str
     text: str

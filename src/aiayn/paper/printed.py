@@ -17,7 +17,7 @@ class Printed:
         """The number that `text` stands for; 100K is 100,000.
 
         Raises:
-            ValueError: the cell holds words.
+            ValueError: the cell is not a number.
         """
         if self.text.endswith("K"):
             return float(self.text[:-1]) * 1000

@@ -1,9 +1,8 @@
-"""The paper's recipe: what a run must be before its score is compared with a printed figure.
+"""The paper's recipe: the requirements on a run for its score to be comparable with a printed one.
 
-What the paper does not state is not required (`UNSTATED`; nor are the seed and the number format of
-matrix products). Two requirements come from the authors' code: beyond which length a pair is left
-out, because it decides what is trained on, and when a search stops, because it decides what is
-found.
+What the paper does not state is not required (`UNSTATED`, the seed, and the precision of matrix
+products). Two requirements come from the authors' code: the maximum length of training pairs, which
+affects the training text, and the stopping criterion of beam search, which affects its results.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ UNSTATED = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What a run must be.
+    """The requirements on a run.
 
-    `parameters` go by dotted name: `model.N`, `training.adam.beta1`; `decoding.beam` and
-    `bpe.vocabulary` are of the run's task. Those in `unstated` may be anything; every other one
-    must have its default, because it is an extension that the paper does not have.
+    `parameters` are by dotted name: `model.N`, `training.adam.beta1`; `decoding.beam` and
+    `bpe.vocabulary` are those of the run's task. Parameters in `unstated` may have any value; all
+    others must have their default, because they are extensions that the paper does not have.
     """
 
     parameters: Mapping[str, Requirement]
@@ -41,7 +40,7 @@ class Recipe:
 
 
 TRAINING = {
-    # "approximately": 25 thousand when rounded to thousands
+    # "approximately": rounds to 25 thousand
     "training.batch_tokens": about("about 25000", "section 5.1", low=24_500, high=25_500),
     "training.max_length": exactly("256", THE_AUTHORS_CODE),
     "training.adam.beta1": exactly("0.9", "section 5.3"),
@@ -50,14 +49,14 @@ TRAINING = {
     "training.warmup_steps": exactly("4000", "section 5.3"),
     "training.learning_rate_scale": exactly("1.0", "section 5.3"),
 }
-# "about": 37 thousand when rounded to thousands. 500 pieces are a quarter of a million of base's 63
-# million parameters, and less than the 3,000 that the paper's own parameter counts leave open
+# "about": rounds to 37 thousand. 500 pieces are 0.25 of base's 63 million parameters; the paper's
+# own parameter counts leave 3,000 pieces open
 EN_DE_VOCABULARY = about("about 37000", "section 5.1", low=36_500, high=37_500)
 EN_FR_VOCABULARY = exactly("32000", "section 5.1")
 
 
 def search(beam: str, alpha: str, extra_length: str, source: str) -> dict[str, Requirement]:
-    """Beam search: output of at most input + `extra_length` pieces."""
+    """Requirements on beam search; the maximum output length is input + `extra_length` pieces."""
     return {
         "decoding.beam": exactly(beam, source),
         "decoding.alpha": exactly(alpha, source),
@@ -70,22 +69,22 @@ SEARCH = search("4", "0.6", "50", "section 6.1")
 
 
 def columns(cells: Mapping[str, Printed], source: str) -> dict[str, Requirement]:
-    """A model's columns of table 3."""
+    """Requirements on a model, from its columns of table 3."""
     return {f"model.{name}": exactly(cell.text, source) for name, cell in cells.items()}
 
 
-def averaging(checkpoints: str, seconds_a_step: str) -> dict[str, Requirement]:
-    """The last checkpoints, written every 10 minutes: so many steps of the time that was printed.
+def averaging(checkpoints: str, seconds_per_step: str) -> dict[str, Requirement]:
+    """Requirements on the averaged checkpoints, which the paper writes every 10 minutes.
 
-    A time is printed to a tenth of a second, so an interval is known as well as that.
+    The printed step time is rounded to a tenth of a second, so the interval in steps is a range.
     """
-    seconds = Printed(seconds_a_step).value
+    seconds = Printed(seconds_per_step).value
     interval = CHECKPOINT_MINUTES * 60
     return {
         "model.average": exactly(checkpoints, "section 6.1"),
         "model.checkpoint_steps": about(
             f"about {interval / seconds:.0f}",
-            f"section 6.1: {CHECKPOINT_MINUTES} minutes; section 5.2: {seconds_a_step} s a step",
+            f"section 6.1: {CHECKPOINT_MINUTES} minutes; section 5.2: {seconds_per_step} s a step",
             low=interval / (seconds + 0.05),
             high=interval / (seconds - 0.05),
         ),

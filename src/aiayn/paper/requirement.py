@@ -1,4 +1,4 @@
-"""What a parameter must be for a run to be the paper's, and where the paper says so."""
+"""The paper's requirement on a parameter, with its source."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from aiayn.paper.printed import Printed
 
-EXACT = 1e-9  # relative: the rounding of a parameter that is written as text
+EXACT = 1e-9  # relative tolerance, for the rounding of decimal text
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """A parameter as the paper states it, with the place.
+    """A parameter as the paper states it, and the section.
 
     A number has `low` and `high`, which are equal unless the paper rounds it.
     """
@@ -22,7 +22,7 @@ class Requirement:
     high: float | None = None
 
     def admits(self, value: object) -> bool:
-        """Whether a parameter of ours is what the paper states."""
+        """Whether our value satisfies the requirement."""
         if self.low is None or self.high is None:
             return value == self.text
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -31,7 +31,7 @@ class Requirement:
 
 
 def exactly(text: str, source: str) -> Requirement:
-    """A number without tolerance, or a word."""
+    """An exact number, or a word."""
     try:
         value = Printed(text).value
     except ValueError:
@@ -40,5 +40,5 @@ def exactly(text: str, source: str) -> Requirement:
 
 
 def about(text: str, source: str, *, low: float, high: float) -> Requirement:
-    """A number that the paper rounds: anything from `low` to `high` reads like `text`."""
+    """A rounded number: any value from `low` to `high` would be printed as `text`."""
     return Requirement(text, source, low, high)

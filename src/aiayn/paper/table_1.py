@@ -1,4 +1,4 @@
-"""Table 1: what a layer costs and how far a signal must travel. The paper measures none of it."""
+"""Table 1: complexity, sequential operations and path length per layer type, as formulas only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table 2: BLEU on newstest2014 and what training cost; and what a run of ours must be for it."""
+"""Table 2: BLEU on newstest2014, training cost, and the recipes of comparable runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from aiayn.paper.requirement import Requirement
 class Column:
     """A language pair of table 2.
 
-    `protocol` is our metric that measures as the paper did.
+    `protocol` is our metric that follows the paper's protocol.
     """
 
     heading: str
@@ -42,11 +42,11 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class BleuRow:
-    """A row of table 2; mappings go by column, and lack the cells that the paper leaves empty.
+    """A row of table 2; mappings are by column, without the cells that the paper leaves empty.
 
-    `by` names the authors of a competitor, and is None in the Transformer's rows. These have
-    `flops_of_both`, one cell over both columns, and `recipes`: what ours must be, by column. Our
-    runs to compare with them are called COLUMN.ROW, like en-de.base.
+    `by` names the authors of an earlier system; it is None in the Transformer's rows, which have
+    `flops_of_both`, one cell for both columns, and `recipes`, the requirements on our runs by
+    column. Our runs to compare with them are named COLUMN.ROW, like en-de.base.
     """
 
     name: str
@@ -59,10 +59,10 @@ class BleuRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """How the paper computes training cost: hours x `gpus` x the rate of its `gpu`.
+    """The paper's training cost: `hours` x `gpus` x the sustained rate of its `gpu`.
 
     Sustained single-precision rates are from footnote 5; `hours`, by row, from section 5.2 (84 are
-    3.5 days); `pieces_a_step`, of each side, from section 5.1.
+    3.5 days); `pieces_a_step`, per side, from section 5.1.
     """
 
     sustained_teraflops: Mapping[str, Printed]
@@ -100,14 +100,14 @@ COST = Cost(
 
 
 def _recipes(
-    row: str, average: str, seconds_a_step: str, changes: Mapping[str, Mapping[str, str]]
+    row: str, average: str, seconds_per_step: str, changes: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Recipe]:
-    """Of a row of table 3 for each column, with the cells that the column changes."""
+    """The recipe of a row of table 3 for each column; `changes` are the column's deviations."""
     return {
         key: Recipe(
             parameters=columns(table_3.columns_of(row), "table 3")
             | columns(cells(changes.get(key, {})), "section 6.1")
-            | averaging(average, seconds_a_step)
+            | averaging(average, seconds_per_step)
             | TRAINING
             | SEARCH
             | {"bpe.vocabulary": column.vocabulary},

@@ -15,8 +15,8 @@ from aiayn.paper.requirement import Requirement, about, exactly
 class ParserRow:
     """A row of table 4.
 
-    The Transformer's rows name our `run` to compare with them, and have the `recipe` that it needs.
-    Two of the semi-supervised row's corpora are not public.
+    The Transformer's rows name our `run` to compare with them, and the `recipe` it must follow. Two
+    of the semi-supervised row's corpora are not public.
     """
 
     name: str
@@ -26,8 +26,8 @@ class ParserRow:
     recipe: Recipe | None = None
 
 
-# dropout and learning rate were tuned on section 22; whether d_k and d_v follow d_model, how often
-# checkpoints are written and how a tree becomes pieces is not said either
+# dropout and learning rate were tuned on section 22, without stating the values; nor does the paper
+# state d_k, d_v, the checkpoint interval and the tokenization of trees
 UNSTATED_FOR_PARSING = {
     "model.P_drop", "training.learning_rate_scale", "model.d_k", "model.d_v",
     "model.checkpoint_steps", "bpe.symbols",
@@ -37,7 +37,7 @@ TEST_SET = WSJ_23
 
 
 def _recipe(vocabulary: Requirement, text: TrainingText) -> Recipe:
-    """Section 6.3: 4 layers, d_model 1024, another search, all else as in base for EN-DE."""
+    """Section 6.3: 4 layers, d_model 1024, other search parameters, the rest as base for EN-DE."""
     kept = {
         name: cell
         for name, cell in table_3.columns_of("base").items()
@@ -59,7 +59,7 @@ def _recipe(vocabulary: Requirement, text: TrainingText) -> Recipe:
     )
 
 
-# a K of vocabularies may be 1,000 or 1,024: the authors' code has 2^14 and 2^15 pieces
+# K may be 1,000 or 1,024: the authors' code has 2^14 and 2^15 pieces
 RECIPE_16K = _recipe(about("16K", "section 6.3", low=15_500, high=16_500), WSJ)
 RECIPE_32K = _recipe(about("32K", "section 6.3", low=31_500, high=32_768), WSJ_AND_PARSED)
 WSJ_ONLY = "WSJ only, discriminative"

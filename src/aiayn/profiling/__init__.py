@@ -1,1 +1,1 @@
-"""What layers and models cost, counted and measured; how far a signal travels in them."""
+"""The cost of layers and models, counted and measured; path lengths between positions."""

@@ -10,11 +10,11 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 
 def longest_chain(layer: nn.Module, n: int, d: int) -> int:
-    """Operations of which each needs the one before, at most, on a sequence of n positions.
+    """The length of the longest chain of dependent operations, for a sequence of n positions.
 
-    The layer is traced on the meta device, where torch takes LSTM and attention apart, and freed of
-    writes in place, so that every dependence is an edge. A matrix product is one operation; a view
-    or a copy is none.
+    The layer is traced on the meta device, where torch decomposes LSTM and attention, and
+    functionalized (no in-place writes), so that every dependence is an edge. A matrix product
+    counts as one operation, a view or a copy as none.
     """
     with torch.no_grad():
         traced = make_fx(functionalize(layer.to("meta"), remove="mutations_and_views"))(
@@ -32,7 +32,7 @@ def _computes(node: Node) -> bool:
     if not isinstance(target, torch._ops.OpOverload):
         return False
     is_view = any(result.alias_info is not None for result in target._schema.returns)
-    # without views, torch names what stands in for them and for writes by these endings
+    # functionalization replaces views and in-place writes with operators of these endings
     return not is_view and not target.overloadpacket.__name__.endswith(
         ("copy", "_scatter", "clone")
     )

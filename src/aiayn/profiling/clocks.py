@@ -19,10 +19,10 @@ REPEATS = 3
 
 
 def clock(layer: nn.Module, x_BND: Tensor, device: Device) -> LayerTimes:
-    """Best seconds of REPEATS after a warm-up, and peak bytes: forward, and forward and backward.
+    """Best of REPEATS times after a warm-up, and peak bytes: forward, and forward plus backward.
 
-    The bytes are those of the tensors alive at once that the layer's operators made: weights,
-    input, and scratch space inside an operator are not among them.
+    The peak counts live tensors that the layer's operators allocated: not the weights, the input,
+    or an operator's internal workspace.
     """
 
     def forward() -> None:
@@ -64,7 +64,7 @@ def _best(run: Callable[[], None], device: Device) -> float:
 
 
 class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the bytes of tensors while it is entered; `peak` is the largest sum alive at once."""
+    """Context in which allocated tensors are counted; `peak` is the most bytes alive at once."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -85,10 +85,10 @@ class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = func(*args, **(kwargs or {}))
         for tensor in tree_leaves(result):
             if isinstance(tensor, Tensor) and tensor.untyped_storage() not in self._known:
-                self._watch(tensor.untyped_storage())
+                self._add(tensor.untyped_storage())
         return result
 
-    def _watch(self, storage: torch.UntypedStorage) -> None:
+    def _add(self, storage: torch.UntypedStorage) -> None:
         self._known.add(storage)
         size = storage.nbytes()
         self._now += size

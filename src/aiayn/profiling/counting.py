@@ -1,8 +1,8 @@
 """FLOPs of a module's matrix products, counted twice: by fvcore and by torch.
 
-A multiply-add is two FLOPs, as the paper and torch count; fvcore counts it as one, so its figures
-are doubled here. Additions, activations, softmax and normalisation are no products and count
-nothing in either (docs/decisions/counting-flops.md).
+A multiply-add is two FLOPs, as in the paper and in torch; fvcore counts it as one, so its figures
+are doubled here. Additions, activations, softmax and normalisation count as zero in both
+(docs/decisions/counting-flops.md).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from aiayn.errors import ProfileError
 
-# Operators of the traced graph that hold no matrix product. One that is neither here nor known to
-# fvcore nor handled below is an error: it might hold one.
+# Operators of the traced graph without a matrix product. An operator that is neither listed here,
+# nor known to fvcore, nor handled below is an error, because it might contain one.
 WITHOUT_PRODUCTS = frozenset(
     f"aten::{name}"
     for name in (
-        # element by element, or over one dimension
+        # element-wise, or reductions over one dimension
         "add", "sub", "rsub", "sum", "mul", "div", "pow", "log", "tanh", "sigmoid", "relu", "relu_",
         "softmax", "abs", "neg", "ne", "gt", "le", "lt", "__or__", "bitwise_not", "masked_fill",
         "clamp_",
@@ -43,7 +43,7 @@ def count_with_fvcore(module: nn.Module, *inputs: Tensor) -> dict[str, int]:
     """FLOPs of the forward pass by operator.
 
     Raises:
-        ProfileError: the module holds an operator that cannot be counted.
+        ProfileError: the module uses an operator that cannot be counted.
     """
     analysis = FlopCountAnalysis(module, inputs)
     analysis.unsupported_ops_warnings(False).uncalled_modules_warnings(False)
@@ -55,19 +55,19 @@ def count_with_fvcore(module: nn.Module, *inputs: Tensor) -> dict[str, int]:
     unknown = sorted(set(analysis.unsupported_ops()) - WITHOUT_PRODUCTS)
     if unknown:
         raise ProfileError(
-            f"{type(module).__name__} uses {', '.join(unknown)}, which cannot be counted. Give a "
-            "handler in src/aiayn/profiling/counting.py, or list it among WITHOUT_PRODUCTS."
+            f"{type(module).__name__} uses {', '.join(unknown)}, which cannot be counted. Add a "
+            "handler in src/aiayn/profiling/counting.py, or list it in WITHOUT_PRODUCTS."
         )
     return {name: 2 * int(count) for name, count in sorted(counts.items())}
 
 
 def _no_product(inputs: Sequence[Any], outputs: Sequence[Any]) -> Counter[str]:
-    """Of a norm, for which fvcore's own handler takes five operations an element."""
+    """For layer norm, where fvcore's own handler counts five operations per element."""
     return Counter()
 
 
 def _attention(inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
-    """Multiply-adds of Q K^T and of the weights times V; what a mask hides is computed too."""
+    """Multiply-adds of Q K^T and of the weights times V; masked scores are computed too."""
     queries, keys, values = (_shape(value) for value in inputs[:3])
     return math.prod(queries[:-1]) * keys[-2] * (queries[-1] + values[-1])
 
@@ -82,15 +82,15 @@ def _recurrent(inputs: Sequence[Any], outputs: Sequence[Any]) -> int:
 def _shape(value: Any) -> Sequence[int]:
     shape = get_shape(value)
     if shape is None:
-        raise ProfileError(f"{value} of the traced graph has no known shape: it cannot be counted.")
+        raise ProfileError(f"{value} in the traced graph has no known shape: it cannot be counted.")
     return shape
 
 
 def count_with_torch(forward: Callable[[], Tensor], *, backward: bool = False) -> tuple[int, int]:
-    """FLOPs of `forward`, and of it with its backward pass (0 unless that is asked for).
+    """FLOPs of `forward`, and of `forward` plus its backward pass (0 unless `backward`).
 
-    On the meta device, or without attention and without an LSTM in single precision: torch's
-    counter sees nothing in the CPU's fused kernels of these two.
+    On a CPU, attention and a single-precision LSTM must be on the meta device: torch's counter sees
+    nothing inside their fused CPU kernels.
     """
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         result = forward()

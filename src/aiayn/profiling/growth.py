@@ -1,4 +1,4 @@
-"""How a cost grows: powers fitted in log-log space, straight lines, with standard errors."""
+"""Scaling fits: exponents in log-log space and straight lines, with standard errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from aiayn.results.profiles import Fitted
 
-DECIMALS = 6  # of what is written to files: the last bits differ between linear algebra libraries
+DECIMALS = 6  # in files: the last bits differ between linear algebra libraries
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Coefficient:
 def exponents(
     sizes: Mapping[str, Sequence[float]], costs: Sequence[float]
 ) -> dict[str, Coefficient]:
-    """The e of cost = c * size^e * ..., one for each size, all fitted at once.
+    """The exponents e of cost = c * size^e * ..., one for each size, fitted jointly.
 
     Args:
-        sizes: at each measurement, by name.
-        costs: as many, above 0.
+        sizes: by name, the values at each measurement.
+        costs: the cost at each measurement, above 0.
     Raises:
-        ValueError: fewer measurements than a fit with standard errors needs.
+        ValueError: too few measurements for a fit with standard errors.
     """
     logarithms = {name: np.log(values) for name, values in sizes.items()}
     fitted = _least_squares(list(logarithms.values()), np.log(costs))

@@ -1,7 +1,7 @@
-"""The layer types of table 1, one entry each: name, module, cost, and how far a signal is carried.
-Profiling measures them and the report shows them; a new type is an entry here and its module.
+"""The layer types of table 1, one entry each: name, module, cost and path length. Profiling
+measures them and the report shows them; a new type is an entry here and its module.
 
-Torch is imported when a layer is built, not before: the report reads names and formulas alone.
+Torch is imported only when a layer is built: the report needs just names and formulas.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Sizes:
 
 @dataclass(frozen=True, kw_only=True)
 class Path:
-    """How many stacked layers join the two ends of a sequence.
+    """How many stacked layers connect the two ends of a sequence.
 
     Attributes:
-        formula: the exact number of layers by the layer's definition, in words.
+        formula: the exact number of layers by the layer's definition, as text.
         layers: the same, from n and the size below (0 if there is none).
-        exponents: the paper's, of the powers by which it grows; keys as in GROWS_WITH.
+        exponents: the exponents of its growth, from the paper; keys as in GROWS_WITH.
         size: what it depends on besides n.
         layer_at: the layer at a height in the stack, from 0; None for the layer type itself.
-        alike_from: the height from which all layers of the stack are alike.
+        alike_from: the height from which all layers of the stack are identical.
     """
 
     formula: str
@@ -54,30 +54,29 @@ class Path:
         return self.layers(point.n, point.size or 0)
 
     def matches(self, points: Iterable[PathPoint]) -> bool:
-        """Whether every measured number of layers is the exact one."""
+        """Whether every measured number of layers equals the exact one."""
         return all(point.layers == self.count(point) for point in points)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerType:
-    """A kind of layer. FLOPs are for one sentence, forward; a multiply-add is two.
+    """A type of layer. FLOPs are for the forward pass of one sentence; a multiply-add is two.
 
     Attributes:
-        name: in tables and figures.
-        build: the module, from (B, N, D) to (B, N, D).
-        term: FLOPs that the formula of table 1 is about.
-        projections: FLOPs of the whole layer besides.
-        exponents: of the paper's formula.
-        term_operators: operators, as fvcore names them, of which the term consists; None if the
-            whole layer is the term.
-        in_table: whether table 1 has a row of it (paper/table_1.py, by the same key).
-        path: None where no stack of it is measured.
-        path_from: the layer type whose path length stands in the row instead of its own.
-        counted_on_meta: whether FLOPs are counted on the meta device. The CPU's kernel for
-            attention pads the products that torch's counter finds, and restricted attention takes
-            several times as long there. On the meta device, on the other hand, fvcore's tracer
-            cannot shape a convolution, and each of a recurrence's many small operators runs in
-            Python.
+        name: as shown in tables and figures.
+        build: makes the module, which maps (B, N, D) to (B, N, D).
+        term: FLOPs of the part that table 1's formula describes.
+        projections: FLOPs of the rest of the layer.
+        exponents: those of the paper's formula.
+        term_operators: the operators of the term, by fvcore's names; None if the term is the whole
+            layer.
+        in_table: whether table 1 has a row for it (paper/table_1.py, by the same key).
+        path: None if no stack of it is measured.
+        path_from: the layer type whose path length the row shows instead of its own.
+        counted_on_meta: whether FLOPs are counted on the meta device. On the CPU, the attention
+            kernel pads the products that torch's counter sees, and restricted attention is several
+            times slower. On the meta device, fvcore's tracer cannot infer the shape of a
+            convolution, and each of a recurrence's many small operators runs in Python.
     """
 
     name: str
@@ -103,7 +102,7 @@ def _four_projections(s: Sizes) -> int:
 
 
 def _digits(number: int, base: int) -> int:
-    """How many digits a whole number has, without the rounding of logarithms."""
+    """The number of digits of an integer, without the rounding errors of logarithms."""
     digits = 1
     while number >= base:
         number //= base
@@ -198,16 +197,16 @@ LAYER_TYPES: Mapping[str, LayerType] = {
         name="Separable convolution",
         build=lambda s: _modules().SeparableConvolution(s.d, s.k),
         term=lambda s: 2 * (s.k * s.n * s.d + s.n * s.d**2),
-        exponents={"n": 1},  # a sum of two terms is no power of k or d
+        exponents={"n": 1},  # a sum of two terms: not a power of k or d
     ),
 }
 
 ROWS = {name: kind for name, kind in LAYER_TYPES.items() if kind.in_table}
-"""Of table 1, in its order."""
+"""The rows of table 1, in its order."""
 
 
 def _with_paths() -> dict[str, Path]:
-    """Rows of the table first, each followed by the type that its path length is taken from."""
+    """Rows of the table first, each followed by the type in its `path_from`."""
     rows = [name for row, kind in ROWS.items() for name in (row, kind.path_from) if name]
     return {
         name: kind.path
@@ -217,11 +216,11 @@ def _with_paths() -> dict[str, Path]:
 
 
 PATHS: Mapping[str, Path] = _with_paths()
-"""Of the layer types of which stacks are measured."""
+"""The layer types of which stacks are measured."""
 
 
 def _size(point: PathPoint) -> float:
-    assert point.size is not None, "of a stack that has a kernel or a neighbourhood"
+    assert point.size is not None, "the stack has no kernel or neighbourhood"
     return float(point.size)
 
 
@@ -231,4 +230,4 @@ GROWS_WITH: Mapping[str, Callable[[PathPoint], float]] = {
     "r": _size,
     "log_k_n": lambda point: math.log(point.n, _size(point)),
 }
-"""What a path length is fitted to powers of."""
+"""The quantities that path lengths are fitted against."""

@@ -31,11 +31,11 @@ from aiayn.results.profiles import (
 )
 
 MAP_POSITIONS, MAP_LAYERS = 16, 3
-HEADS = 2  # of the stacks: reach does not depend on it
+HEADS = 2  # of the stacks: path lengths do not depend on it
 
 
 def profile_layers(spec: Profiling) -> LayersProfile:
-    """Everything that is the same on every machine.
+    """FLOPs, chains and path lengths: everything that is the same on every machine.
 
     Raises:
         ProfileError: an operator that cannot be counted, or counters that disagree.
@@ -58,7 +58,7 @@ def profile_layers(spec: Profiling) -> LayersProfile:
 def clock_layers(
     spec: Profiling, device: Device, done: Callable[[], object]
 ) -> dict[str, dict[str, LayerTimes]]:
-    """Seconds and bytes by layer type and length, on one sentence; `done` is called after each."""
+    """Seconds and bytes for one sentence, by layer type and length; `done` is called after each."""
     grid = spec.clocks
     times: dict[str, dict[str, LayerTimes]] = {}
     for name, kind in LAYER_TYPES.items():
@@ -72,25 +72,25 @@ def clock_layers(
 
 
 def count(name: str, kind: LayerType, sizes: Sizes) -> tuple[int, int]:
-    """FLOPs of the term alone and of the whole layer, forward, one sentence.
+    """Forward FLOPs of one sentence: of the term alone, and of the whole layer.
 
     Raises:
         ProfileError: fvcore, torch's counter and the closed formula are not equal.
     """
     with torch.device("meta" if kind.counted_on_meta else "cpu"), torch.no_grad():
-        # in double precision, for which the CPU has no fused LSTM: inside that torch counts nothing
+        # float64, for which the CPU has no fused LSTM kernel: torch counts nothing inside that
         layer = kind.build(sizes).double()
         x_1ND = torch.zeros(1, sizes.n, sizes.d, dtype=torch.float64)
         by_operator = count_with_fvcore(layer, x_1ND)
-        torchs, _ = count_with_torch(lambda: layer(x_1ND))
+        by_torch, _ = count_with_torch(lambda: layer(x_1ND))
     whole = sum(by_operator.values())
     chosen = kind.term_operators or by_operator.keys()
     term = sum(flops for operator, flops in by_operator.items() if operator in chosen)
     formula = kind.term(sizes) + kind.projections(sizes)
-    if not (whole == torchs == formula and term == kind.term(sizes)):
+    if not (whole == by_torch == formula and term == kind.term(sizes)):
         raise ProfileError(
             f"{name} at {sizes}: fvcore counts {whole:,} FLOPs ({term:,} in the term), torch "
-            f"{torchs:,}, the closed formula {formula:,} ({kind.term(sizes):,}). Correct "
+            f"{by_torch:,}, the closed formula {formula:,} ({kind.term(sizes):,}). Correct "
             "whichever is wrong in src/aiayn/profiling/."
         )
     return term, whole
@@ -116,10 +116,10 @@ def _counts(name: str, kind: LayerType, spec: Profiling) -> Counts:
 
 
 def _grid(kind: LayerType, spec: Profiling) -> Iterator[Sizes]:
-    """Each size over its values while the others are fixed.
+    """Points that vary one size at a time while the others are fixed.
 
-    For table 1's own rows n runs at the wider widths too; the others have its three shortest
-    values alone, as tracing a thousand steps of an LSTM takes seconds.
+    Rows of table 1 also vary n at the larger widths. Other layer types get only the three smallest
+    n, because tracing a thousand LSTM steps takes seconds.
     """
     fixed, grid = Sizes(**dict(spec.fixed), h=spec.heads), spec.counts
     widths = [d for d in grid.d if d > fixed.d] if kind.in_table else []
@@ -139,7 +139,7 @@ def _exponent(size: str, part: str, points: Iterable[Counted], fixed: LayerSizes
 
 
 def _chains(kind: LayerType, spec: Profiling) -> Chain:
-    """Longest chain at each length, and the line through them."""
+    """The longest chain at each length, and the fitted line."""
     grid = spec.chains
     lengths = {
         n: longest_chain(
@@ -156,7 +156,7 @@ def _chains(kind: LayerType, spec: Profiling) -> Chain:
 
 
 def _paths(name: str, path: Path, spec: Profiling) -> Paths:
-    """Path lengths of stacks of a layer type over its grid, and how they grow."""
+    """Path lengths of stacks of a layer type over its grid, and their exponents."""
     grid = spec.paths
     points: dict[str, PathPoint] = {}
     others: list[dict[str, int]] = [{}]
@@ -183,7 +183,7 @@ def _map_sizes(spec: Profiling) -> Sizes:
 
 
 def _maps(name: str, path: Path, sizes: Sizes) -> dict[str, tuple[str, ...]]:
-    """Which outputs depend on which inputs after one, two and three layers: rows of 0 and 1."""
+    """The relations of stacks of one to MAP_LAYERS layers, as rows of 0 and 1."""
     reached = islice(stacked(relations(LAYER_TYPES[name], path, sizes), sizes.n), MAP_LAYERS)
     return {
         f"layers{depth}": tuple("".join(map(str, row)) for row in relation.int().tolist())

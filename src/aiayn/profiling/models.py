@@ -17,18 +17,18 @@ from aiayn.paper import PAPER, model_of
 from aiayn.profiling.counting import count_with_fvcore, count_with_torch
 from aiayn.results.profiles import ModelCost, ModelsProfile, PairFlops, Sides
 
-# gradients for the inputs and for the weights of a product each cost what the product did
+# the gradients of a product's inputs and of its weights each cost as much as the product
 TRAINING_TO_FORWARD = 3
 
 
 @dataclass(frozen=True)
 class ForwardFlops:
-    """Forward FLOPs of a sentence pair: source S + target T + their squares and product.
+    """Forward FLOPs of a pair of S source and T target pieces: the coefficients of S, T, S^2, T^2
+    and S T.
 
-    A source piece passes the encoder's projections and feed-forward networks, and is projected to
-    keys and values for every decoder layer. A target piece passes the decoder's and the logits.
-    The attention scores, masked or not, cost what grows with S^2, T^2 and S T; within a
-    `neighbourhood`, what its blocks hold stands for the squares.
+    S: the encoder's projections and feed-forward networks, and the keys and values of every decoder
+    layer. T: the decoder's, and the logits. S^2, T^2 and S T: the attention scores, masked ones
+    included; with a `neighbourhood`, the scores in its blocks replace the squares.
     """
 
     source: int
@@ -42,7 +42,7 @@ class ForwardFlops:
     def of(cls, model: Model, vocabulary: int, labels: int = 0) -> ForwardFlops:
         """Sections 3.2 to 3.4 in closed form; a multiply-add is two FLOPs.
 
-        Of a sentence and its label, a target of one piece: the encoder, and the layer above it.
+        With `labels`, of a classifier: the encoder and its output layer; the target is one piece.
         """
         per_head = model.h * (model.d_k + model.d_v)
         feed_forward = 2 * model.d_model * model.d_ff
@@ -50,8 +50,8 @@ class ForwardFlops:
         # one attention projects with q, k, v and o: d_model h (2 d_k + 2 d_v) multiply-adds
         half = model.d_model * per_head
         if labels:
-            encoder, above = 2 * model.N * (2 * half + feed_forward), 2 * model.d_model * labels
-            return cls(encoder, above, scores, 0, 0, model.neighbourhood)
+            encoder, output = 2 * model.N * (2 * half + feed_forward), 2 * model.d_model * labels
+            return cls(encoder, output, scores, 0, 0, model.neighbourhood)
         return cls(
             source=2 * model.N * (2 * half + feed_forward + half),
             target=2 * model.N * (2 * half + half + feed_forward) + 2 * model.d_model * vocabulary,
@@ -62,7 +62,7 @@ class ForwardFlops:
         )
 
     def pair(self, source: int, target: int) -> int:
-        """Of a pair of so many source and target pieces."""
+        """FLOPs of a pair, from its numbers of source and target pieces."""
         return (
             self.source * source
             + self.target * target
@@ -72,8 +72,8 @@ class ForwardFlops:
         )
 
     def per_piece(self, length: int) -> Sides:
-        """Of each source and each target piece, both sides being `length` pieces long; within a
-        neighbourhood the last FLOP is rounded off."""
+        """FLOPs per source and per target piece of a pair of `length` pieces each; with a
+        neighbourhood, rounded down."""
         own = self._squared(length)
         return Sides(
             source=self.source + self.source_squared * own // length,
@@ -81,7 +81,7 @@ class ForwardFlops:
         )
 
     def _squared(self, length: int) -> int:
-        """Scores that self-attention computes over so many positions."""
+        """The number of scores that self-attention computes over `length` positions."""
         if self.neighbourhood is None:
             return length**2
         return computed_scores(length, self.neighbourhood)
@@ -89,14 +89,14 @@ class ForwardFlops:
 
 @dataclass(frozen=True)
 class CountedFlops:
-    """FLOPs of one input: forward by fvcore and by torch, and of a training step by torch."""
+    """FLOPs of one input: forward by fvcore and by torch, and forward plus backward by torch."""
 
     fvcore: int
     torch: int
     trained: int
 
     def plus(self, layers: int, deeper: CountedFlops) -> CountedFlops:
-        """With so many layers more, each of which adds what `deeper` has more than this."""
+        """With `layers` more layers, each adding the difference between `deeper` and this."""
         return CountedFlops(
             self.fvcore + layers * (deeper.fvcore - self.fvcore),
             self.torch + layers * (deeper.torch - self.torch),
@@ -111,14 +111,14 @@ def profile_models(
     sentence_pieces: int,
     max_length: int,
 ) -> ModelsProfile:
-    """Every run's model at its task's vocabulary, and every row of the paper's table 3.
+    """Costs of every run's model at its task's vocabulary, and of every row of the paper's table 3.
 
     Raises:
         ProfileError: an operator that cannot be counted, or counters that disagree.
     """
 
     def costs(model: Model, vocabulary: int, labels: int = 0) -> ModelCost:
-        # rows that are trained differently cost the same
+        # the cost does not depend on these: normalise them for the cache
         shape = model.replace(P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
         return profile_model(shape, vocabulary, sentence_pieces, max_length, labels)
 
@@ -137,7 +137,7 @@ def profile_models(
 def on_meta(
     model: Model, vocabulary: int, table_length: int, labels: int
 ) -> Transformer | Classifier:
-    """A model in its true size, without memory; arguments as of `profile_model`."""
+    """A model on the meta device: full size, no memory. Arguments as for `profile_model`."""
     with torch.device("meta"):
         if labels:
             return Classifier(model, vocabulary, labels, max_length=table_length)
@@ -148,11 +148,11 @@ def on_meta(
 def profile_model(
     model: Model, vocabulary: int, length: int, table_length: int, labels: int = 0
 ) -> ModelCost:
-    """Parameters, and FLOPs of a pair of `length` pieces a side; or of a sentence and its label.
+    """Parameters, and FLOPs of a pair of `length` pieces per side, or of a sentence and its label.
 
     Args:
         table_length: rows of the learned position tables, where the model has them.
-        labels: that a classifier tells apart; 0 for a model that writes sentences.
+        labels: number of classes of a classifier; 0 for an encoder-decoder.
     Raises:
         ProfileError: fvcore, torch's counter and the closed formula are not equal.
     """
@@ -162,8 +162,8 @@ def profile_model(
     forward = formula.pair(length, 1 if labels else length)
     if counted != CountedFlops(forward, forward, TRAINING_TO_FORWARD * forward):
         raise ProfileError(
-            f"{model} over {vocabulary:,} pieces: {counted}, the closed formula {forward:,}. Mend "
-            "what is wrong in src/aiayn/profiling/."
+            f"{model} over {vocabulary:,} pieces: {counted}, but the closed formula gives "
+            f"{forward:,}. Correct whichever is wrong in src/aiayn/profiling/."
         )
     per_piece = formula.per_piece(length)
     return ModelCost(
@@ -181,8 +181,8 @@ def profile_model(
 def count_layers(
     model: Model, vocabulary: int, length: int, table_length: int, labels: int = 0
 ) -> CountedFlops:
-    """What `count` finds, of a model whose layers are all alike: it is counted without any and with
-    one, which stands for the others. Arguments as of `profile_model`."""
+    """As `count`, extrapolated to N layers from models of zero and one layer, because all layers
+    are alike. Arguments as for `profile_model`."""
     without, with_one = (
         count(model.model_copy(update={"N": layers}), vocabulary, length, table_length, labels)
         for layers in (0, 1)
@@ -194,10 +194,10 @@ def count_layers(
 def count(
     model: Model, vocabulary: int, length: int, table_length: int, labels: int = 0
 ) -> CountedFlops:
-    """FLOPs of a model, every layer counted. Arguments as of `profile_model`."""
+    """FLOPs of a model, every layer counted. Arguments as for `profile_model`."""
     built = on_meta(model, vocabulary, table_length, labels).eval()
     with torch.device("meta"):
         pieces = torch.zeros(1, length, dtype=torch.long)
-    given = (pieces,) if labels else (pieces, pieces)
-    fvcores = sum(count_with_fvcore(built, *given).values())
-    return CountedFlops(fvcores, *count_with_torch(lambda: built(*given), backward=True))
+    inputs = (pieces,) if labels else (pieces, pieces)
+    fvcore = sum(count_with_fvcore(built, *inputs).values())
+    return CountedFlops(fvcore, *count_with_torch(lambda: built(*inputs), backward=True))

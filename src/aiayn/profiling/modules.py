@@ -23,9 +23,9 @@ class RestrictedSelfAttention(MultiHeadAttention):
     """Each position attends to `r` positions around its own: r // 2 before it, itself, the rest
     after it. Paper: section 4; table 1, last row.
 
-    The windows are cut out of the keys and values, so that no n x n matrix ever exists. Exactly
-    r n h (d_k + d_v) multiply-adds in attention, whatever n is (a position outside the sequence is
-    computed, then masked), and 2 n d h (d_k + d_v) in the four projections.
+    Windows are sliced from the keys and values, so no n x n matrix is ever allocated. Attention
+    takes exactly r n h (d_k + d_v) multiply-adds for any n (positions outside the sequence are
+    computed, then masked), and the four projections 2 n d h (d_k + d_v).
     """
 
     def __init__(self, d_model: int, h: int, d_k: int, d_v: int, r: int) -> None:
@@ -46,7 +46,7 @@ class RestrictedSelfAttention(MultiHeadAttention):
         return out
 
     def _windows(self, x_BHNK: Tensor) -> Tensor:
-        """The r positions around each, (B, H, N, K, R); zeros outside the sequence."""
+        """The r positions around each position, (B, H, N, K, R); zeros outside the sequence."""
         before = self.r // 2
         padded = functional.pad(x_BHNK, (0, 0, before, self.r - 1 - before))
         return padded.unfold(2, self.r, 1)
@@ -55,8 +55,8 @@ class RestrictedSelfAttention(MultiHeadAttention):
 class Recurrence(nn.Module):
     """h_t = tanh(W h_{t-1} + U x_t + b), h_0 = 0: the plain cell of table 1's O(n d^2).
 
-    Exactly 2 n d^2 multiply-adds: n d^2 of W, one position after the other, and n d^2 of U, of
-    which all positions are computed at once. Paper: section 4.
+    Exactly 2 n d^2 multiply-adds: n d^2 for W, sequentially, and n d^2 for U, for all positions at
+    once. Paper: section 4.
     """
 
     def __init__(self, d: int) -> None:
@@ -65,7 +65,7 @@ class Recurrence(nn.Module):
         self.w = nn.Linear(d, d, bias=False)
 
     def forward(self, x_BND: Tensor) -> Tensor:
-        """(B, N, D) to (B, N, D), all the states."""
+        """(B, N, D) to the states at all positions, (B, N, D)."""
         state_BD = torch.zeros_like(x_BND[:, 0])
         states = []
         for input_BD in self.u(x_BND).unbind(dim=1):
@@ -74,16 +74,16 @@ class Recurrence(nn.Module):
         return torch.stack(states, dim=1)
 
     def step(self, states_BND: Tensor, x_BND: Tensor) -> Tensor:
-        """One step of time at every position: from the states (B, N, D) of the positions to those
-        that each would have after its neighbour on the left. n steps from zero are `forward`.
+        """One time step at every position: each state (B, N, D) is updated from its left
+        neighbour's. n steps from zero states equal `forward`.
         """
         earlier_BND = functional.pad(states_BND, (0, 0, 1, 0))[:, :-1]
         return torch.tanh(self.u(x_BND) + self.w(earlier_BND))
 
 
 class RecurrenceStep(nn.Module):
-    """A step of time of the plain recurrence at every position, as a layer of a stack: the first
-    (`reads`) takes the inputs into states of zero, the others pass the states on.
+    """A time step of the plain recurrence at every position, as a layer of a stack: the first layer
+    (`reads`) reads the inputs, with states of zero; the others propagate the states.
     """
 
     def __init__(self, d: int, *, reads: bool) -> None:
@@ -102,8 +102,8 @@ class RecurrenceStep(nn.Module):
 class GatedRecurrence(nn.Module):
     """torch's own LSTM or GRU layer, from left to right.
 
-    8 n d^2 multiply-adds for the LSTM's four gates, 6 n d^2 for the GRU's three: one product with
-    the input and one with the state each. Paper: section 1 names both, section 4 compares.
+    8 n d^2 multiply-adds for the LSTM's four gates, 6 n d^2 for the GRU's three: each gate has one
+    product with the input and one with the state. Paper: section 1 names both, section 4 compares.
     """
 
     def __init__(self, cell: Literal["LSTM", "GRU"], d: int) -> None:
@@ -112,16 +112,16 @@ class GatedRecurrence(nn.Module):
         self.layer = cells[cell](d, d, batch_first=True)
 
     def forward(self, x_BND: Tensor) -> Tensor:
-        """(B, N, D) to (B, N, D), all the states."""
+        """(B, N, D) to the states at all positions, (B, N, D)."""
         out: Tensor = self.layer(x_BND)[0]
         return out
 
 
 class Convolution(nn.Module):
-    """Kernel of `k` neighbouring positions, centred, over all d channels; as long out as in.
+    """Centred kernel of `k` positions over all d channels; the output is as long as the input.
 
-    Exactly k n d^2 multiply-adds, positions outside the sequence included. A stack joins any two of
-    n positions after O(n / k) layers. Paper: section 4.
+    Exactly k n d^2 multiply-adds, padding included. A stack connects any two of n positions after
+    O(n / k) layers. Paper: section 4.
 
     Args:
         k: odd.
@@ -138,10 +138,10 @@ class Convolution(nn.Module):
 
 
 class DilatedConvolution(nn.Module):
-    """Kernel of `k` positions, `dilation` apart, the last its own: as in ByteNet's decoder.
+    """Causal kernel of `k` positions, `dilation` apart, as in ByteNet's decoder.
 
-    Exactly k n d^2 multiply-adds. A stack with dilations 1, k, k^2, ... carries a signal over n
-    positions in ceil(log_k n) layers: a distance in digits to base k. Paper: section 4.
+    Exactly k n d^2 multiply-adds. A stack with dilations 1, k, k^2, ... connects n positions in
+    ceil(log_k n) layers: each layer covers one base-k digit of the distance. Paper: section 4.
     """
 
     def __init__(self, d: int, k: int, dilation: int) -> None:
@@ -157,7 +157,7 @@ class DilatedConvolution(nn.Module):
 
 
 class SeparableConvolution(nn.Module):
-    """A kernel of `k` positions for each channel alone, then one d x d product at each position.
+    """A depthwise kernel of `k` positions, then a pointwise d x d product.
 
     Exactly k n d + n d^2 multiply-adds: section 4's own formula for separable convolutions.
 

@@ -1,7 +1,7 @@
 """Path length (table 1): how many layers until one position depends on another.
 
-One layer's Jacobian says which outputs depend on which inputs; which outputs of a stack do follows
-by the chain rule, as a product of such relations.
+A layer's Jacobian gives its dependence relation: which outputs depend on which inputs. By the chain
+rule, the relation of a stack is the boolean product of its layers' relations.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from aiayn.profiling.layer_types import LayerType, Path, Sizes
 def dependence(layer: Callable[[Tensor], Tensor], n: int, d: int) -> Tensor:
     """Which of a layer's n outputs depend on which of its n inputs: bool (outputs, inputs).
 
-    True where the Jacobian's d x d block is not zero, at a random point in float64. All outputs at
-    once: sentence i of a batch of n is differentiated at its output i.
+    True where the Jacobian's d x d block is not zero, at a random point in float64. One backward
+    pass suffices: in a batch of n copies, sentence i is differentiated at its output i.
 
     Args:
         layer: from (B, N, D) to (B, N, D), in float64.
@@ -36,7 +36,7 @@ def dependence(layer: Callable[[Tensor], Tensor], n: int, d: int) -> Tensor:
 
 
 def relations(kind: LayerType, path: Path, sizes: Sizes) -> Callable[[int], Tensor]:
-    """By the layer's height in the stack, from 0: which outputs depend on which inputs."""
+    """A function from a layer's height in the stack, from 0, to its dependence relation."""
 
     @cache
     def relation(height: float) -> Tensor:
@@ -52,18 +52,18 @@ def path_length(layer_at: Callable[[int], Tensor], n: int) -> int:
     Args:
         layer_at: the relation (outputs, inputs) of each layer, counted from 0 at the bottom.
     Raises:
-        ProfileError: not even n layers join the two ends.
+        ProfileError: not even n layers connect the two ends.
     """
     depends_N = torch.arange(n) == 0  # which positions depend on the first input
     for height in range(n):
         depends_N = layer_at(height)[:, depends_N].any(dim=1)
         if depends_N[-1]:
             return height + 1
-    raise ProfileError(f"{n} layers do not carry a signal over {n} positions.")
+    raise ProfileError(f"{n} layers do not connect the ends of {n} positions.")
 
 
 def stacked(layer_at: Callable[[int], Tensor], n: int) -> Iterator[Tensor]:
-    """The relations of stacks of 1, 2, 3, ... layers, without end."""
+    """The relations of stacks of 1, 2, 3, ... layers: an endless iterator."""
     reached = torch.eye(n)
     for depth in count():
         reached = (layer_at(depth).float() @ reached).gt(0).float()

@@ -1,4 +1,4 @@
-"""The files that one stage leaves for another: each kind's shape, its writer and its reader.
+"""The files between stages: the schema, the writer and the reader of each kind.
 
-Reading is without tolerance: a key that is missing or unknown is an error that names file and key.
+Reading is strict: a missing or unknown key is an error that names the file and the key.
 """

@@ -1,4 +1,4 @@
-"""The metadata in a file of weights: of which model they are, after which steps."""
+"""The metadata in a checkpoint: its run, model and step."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from aiayn.results.json_files import parse_json, plain
 from aiayn.validation import Items, StrictModel
 
 FORMAT = 1
-AVERAGING = ("steps", "checkpoint_steps", "average")  # what decides which weights an average has
-MOST_POSITIONS = 1_000_000  # a table of positions has as many rows as the longest sentence pieces
+AVERAGING = ("steps", "checkpoint_steps", "average")  # determine which checkpoints are averaged
+MOST_POSITIONS = 1_000_000  # a table of learned positions has max_length rows
 
 
 class Weights(StrictModel):
-    """A model's weights after `step` steps; `averaged_steps` are those of the checkpoints that an
-    average was taken of.
+    """Metadata of a model's weights after `step` steps; an average has the `averaged_steps` of its
+    checkpoints.
 
-    `model` is a row of table 3 as the parameters have it; `max_length` is the length of the longest
-    training sentences, on which learned positions depend.
+    `model` is the row of table 3 as in the parameters; `max_length` is that of the training
+    recipe, which sets the number of learned positions.
     """
 
     run: str
@@ -35,7 +35,7 @@ class Weights(StrictModel):
 
 
 def content(weights: Weights) -> str:
-    """As the file has it."""
+    """The metadata as JSON, as stored in the file."""
     return json.dumps(plain(weights), sort_keys=True)
 
 
@@ -53,5 +53,5 @@ def parse(text: str, path: Path) -> Weights:
 
 
 def file_error(path: Path, what: str) -> CheckpointError:
-    """The error for a file of weights that cannot be used."""
+    """The error for an unusable checkpoint."""
     return CheckpointError(f"{path}: {what} Delete it and train again.")

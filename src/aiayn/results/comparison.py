@@ -1,4 +1,4 @@
-"""Each variation of table 3 beside the model that it varies: comparisons/table_3.json."""
+"""Table 3's variations compared with their base model: comparisons/table_3.json."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Verdict = Literal[
 
 
 class Effect(Sourced):
-    """A difference over seeds, on the measure's own scale, and its test.
+    """An effect over seeds, on the measure's own scale, and its test.
 
     `value` is a difference in BLEU, or a ratio of perplexities; `low` and `high` bound its
-    interval, simultaneous with those of the other tests (95 %; 90 % for a claim of equality).
-    `p_value` is the test's, `corrected` that for the interim looks and the number of tests (Holm).
-    `count` values were compared, seeds or models; `unpaired` are the seeds that one of the compared
-    models lacks.
+    confidence interval, simultaneous over all tests (95 %; 90 % for a claim of equality).
+    `corrected` is the `p_value`, corrected for interim looks and for the number of tests (Holm).
+    `count` is the number of compared values, seeds or models; `unpaired` are the seeds that one of
+    the compared models lacks.
     """
 
     value: float
@@ -43,17 +43,17 @@ class Effect(Sourced):
 
     @property
     def missing_partners(self) -> str:
-        """Which seeds were left out, in words; empty if none was."""
+        """The seeds that were left out, as text; empty if there are none."""
         seeds = ", ".join(map(str, self.unpaired))
         return f"without seeds that lack a partner: {seeds}" if seeds else ""
 
 
 class Measure(Sourced):
-    """A measure over a model's seeds: the mean, and the standard deviation of several.
+    """A measure over a model's seeds: the mean, and the standard deviation if there are several.
 
-    `effect` is relative to the base: None for the base itself, and where nothing could be tested,
-    for the reason `why_not_tested`. `claim` is what the paper says of the variation, None where it
-    gives no direction; `outcome` is what ours shows beyond the noise of the seed.
+    `effect` is relative to the base: None for the base itself, and if it could not be tested, for
+    the reason `why_not_tested`. `claim` is the paper's statement about the variation, None if it
+    gives no direction; `outcome` is our result beyond seed noise.
     """
 
     mean: float
@@ -65,15 +65,15 @@ class Measure(Sourced):
 
 
 class Sentences(StrictModel):
-    """BLEU less the base's, and the paired bootstrap's p-value: how likely a difference as large is
-    with another choice of sentences. It does not include the noise of the seed."""
+    """The difference in BLEU from the base, and the p-value of the paired bootstrap over sentences,
+    which does not include seed noise."""
 
     difference: float
     p_value: float
 
 
 class Seed(StrictModel):
-    """A run of a variation; `sentences` is None for the base's."""
+    """A run of a variation; `sentences` is None for the base's runs."""
 
     run: str
     perplexity: float
@@ -82,7 +82,7 @@ class Seed(StrictModel):
 
 
 class Variation(StrictModel):
-    """A model that learned the task of table 3: dev perplexity and BLEU, and its runs by seed."""
+    """A model trained on the task of table 3: dev perplexity and BLEU, and its runs by seed."""
 
     perplexity: Measure
     bleu: Measure
@@ -95,10 +95,8 @@ class Variation(StrictModel):
 
 
 class Finding(StrictModel):
-    """A statement of the paper, tested: `effect` as in aiayn.paper.findings, over our models.
-
-    It is None where a row was not run, or nothing could be tested, for the reason `why_not_tested`.
-    """
+    """A statement of the paper, tested. `effect` is defined in aiayn.paper.findings; it is None if
+    a row was not run, or if it could not be tested, for the reason `why_not_tested`."""
 
     verdict: Verdict
     effect: Effect | None = None
@@ -106,7 +104,7 @@ class Finding(StrictModel):
 
 
 class DecodingModes(StrictModel):
-    """BLEU of dev, as one run decoded it in each of paths.DECODING_MODES."""
+    """A run's BLEU on dev in each of paths.DECODING_MODES."""
 
     last: float
     averaged: float
@@ -114,12 +112,12 @@ class DecodingModes(StrictModel):
 
 
 class Comparison(StrictModel):
-    """All variations by model, the one that they vary, `base`, among them; and what they say of
-    the paper's statements (aiayn.paper.findings), by key.
+    """All variations by model, including the `base`, and the `findings` about the paper's
+    statements, by key (aiayn.paper.findings).
 
-    `modes` has the runs that were decoded in all of them. `split` names the sentences that were
-    scored, several joined by +; `signature` is sacreBLEU's. `preregistration` is the commit that
-    declared the tests; None where they are exploratory.
+    `modes` has the runs that were decoded in all modes. `split` names the scored splits, joined by
+    +; `signature` is sacreBLEU's. `preregistration` is the commit that declared the tests; None if
+    they are exploratory.
     """
 
     task: str
@@ -140,12 +138,12 @@ class Comparison(StrictModel):
 
 
 def write(path: Path, comparison: Comparison) -> None:
-    """Write the variations beside their base."""
+    """Write a comparison."""
     write_json(path, comparison, indent=2)
 
 
 def read(path: Path) -> Comparison:
-    """The variations beside their base.
+    """Read a comparison.
 
     Raises:
         ScoreError: the file is missing, or is not a comparison.

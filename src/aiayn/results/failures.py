@@ -1,4 +1,4 @@
-"""What the last `aiayn repro` could not finish, and why: logs/failures.json."""
+"""What the last `aiayn repro` did not finish, and why: logs/failures.json."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from aiayn.validation import StrictModel
 
 
 class Failures(StrictModel):
-    """By task, run, or stage without either: the stage that failed, and its error.
+    """The failed stage and its error, by task, run, or stage without either.
 
-    A run is named where a stage failed that its score needs, one of its task's too.
+    A run is listed if any stage that its score depends on failed, including its task's stages.
     """
 
     unfinished: Mapping[str, str]
@@ -28,7 +28,7 @@ def write(path: Path, unfinished: Mapping[str, str]) -> None:
 
 
 def read(path: Path | None) -> Mapping[str, str]:
-    """What is unfinished, with the reasons; None: nothing is.
+    """What is unfinished, with the reasons; nothing if `path` is None.
 
     Raises:
         DataError: there is no such file, or it is damaged.

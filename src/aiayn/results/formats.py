@@ -1,4 +1,10 @@
-"""The format numbers of all kinds of files."""
+"""The format number of each kind of file.
+
+A stage's docstring repeats the formats of the files that it writes. Increase a format, here and in
+these docstrings, if a writer changes its output or a reader no longer accepts old files: the
+stages, and all stages downstream, then run again. Run metadata has no format here, because no
+training is repeated for it: it may only grow, by fields with a default.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +34,3 @@ FORMATS: Mapping[str, int] = {
     "models": profiles.MODELS_FORMAT,
     "illustrations": illustrations.FORMAT,
 }
-"""By kind of file. A format stands at the head of the stages that write it too, and these are
-part of their own code: one that is raised, because a writer writes something else or a reader no
-longer takes the former, makes such files again, and then whatever reads them. Circumstances are not
-among them: no training is repeated for the sake of its date, so these only grow, by fields with a
-default."""

@@ -1,17 +1,17 @@
-"""What the stages of a scale left, as pandas DataFrames: where tables, figures and notebooks start.
+"""A scale's results as pandas DataFrames, the source of tables, figures and notebooks.
 
     from aiayn.results.frames import Results
 
-    results = Results()  # of the folder with params.yaml; Results(Path("scales/copy")) of another
+    results = Results()  # in the folder with params.yaml, or Results(Path("scales/copy"))
     results.scores.query("split == 'test' and metric == 'bleu'")
     over_seeds(results.scores)
 
-Every frame has exactly the columns of its schema, in that order and of those types, also where it
-has no rows; `aiayn.results.schemas.SCHEMAS` says what each column holds and in which unit. Rows
-come in the order of params.yaml and, below that, of the files. What has not been run has no rows.
-From records that are already read, `runs_frame`, `scores_frame` and so on make the same frames.
+Every frame has exactly the columns of its schema, in that order and of those types, even without
+rows; `aiayn.results.schemas.SCHEMAS` describes the columns and their units. Rows are in the order
+of params.yaml and, below that, of the files. What has not been run has no rows. `runs_frame`,
+`scores_frame` and so on make the same frames from records.
 
-A column `source` says where a number is written: FILE:KEY.KEY, as `Score.source` does.
+The column `source` says where a number was read: FILE:KEY.KEY, as `Score.source`.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from aiayn.results.seeds import spread
 
 
 class Results:
-    """What a scale has left so far; each frame is read when it is first asked for.
+    """A scale's results so far; each frame is read on first use.
 
     Args:
         root: the scale's folder, with its params.yaml.
     Raises:
-        ConfigError: params.yaml is missing or wrong. A frame that is asked for raises ScoreError,
-            DataError or ProfileError where a file is there but is not what it should be.
+        ConfigError: params.yaml is missing or wrong. Reading a frame raises ScoreError, DataError
+            or ProfileError if a file exists but is invalid.
     """
 
     def __init__(self, root: Path = Path()) -> None:
@@ -81,7 +81,7 @@ class Results:
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:
-        """Table 3's variations beside their base, over seeds: two rows for each model."""
+        """Table 3's variations compared with their base, over seeds: two rows for each model."""
         return comparisons_frame(self._compared)
 
     @cached_property
@@ -117,7 +117,7 @@ def runs_frame(
             "device": facts.device,
         }  # fmt: skip
         return {
-            **_about(config, run),
+            **_run(config, run),
             "tested": run in config.tested,
             "tokens": curve.tokens[-1] if curve and curve.tokens else None,
             **metadata,
@@ -132,13 +132,13 @@ def scores_frame(
     """See SCHEMAS["scores"].
 
     Args:
-        scored: what was scored of each run, by split; None of one that was not.
+        scored: each run's scores by split; None for a run that was not scored.
     """
     return make_frame(
         SCHEMAS["scores"],
         (
             {
-                **_about(config, run),
+                **_run(config, run),
                 "split": split,
                 "test_set": "+".join(scored_split.test_set.corpora),
                 "pairs": scored_split.test_set.pairs,
@@ -269,13 +269,13 @@ def findings_frame(compared: Comparison | None) -> pd.DataFrame:
 
 
 def over_seeds(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mean, sample standard deviation (missing of one seed) and number of seeds of every score.
+    """Mean, sample standard deviation (missing for one seed) and number of seeds of every score.
 
     Args:
-        scores: of SCHEMAS["scores"], or some of its rows.
+        scores: rows of SCHEMAS["scores"].
     Returns:
         columns task, model, split, metric, mean, sd, n; of several runs with the same task, model
-        and seed the first counts.
+        and seed, only the first counts.
     """
     group = ["task", "model", "split", "metric"]
     distinct = scores.drop_duplicates([*group, "seed"])
@@ -288,15 +288,10 @@ def over_seeds(scores: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(types | {"mean": "float64", "sd": "float64", "n": "int64"})
 
 
-def _about(config: Config, run: str) -> dict[str, Any]:
-    described = config.run(run)
-    return {
-        "run": run,
-        "task": described.task,
-        "kind": config.task(described.task).kind,
-        "model": described.model,
-        "seed": described.seed,
-    }
+def _run(config: Config, name: str) -> dict[str, Any]:
+    run = config.run(name)
+    kind = config.task(run.task).kind
+    return {"run": name, "task": run.task, "kind": kind, "model": run.model, "seed": run.seed}
 
 
 def _effect(effect: Effect | None) -> dict[str, Any]:

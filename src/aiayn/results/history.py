@@ -1,4 +1,4 @@
-"""A run's training curve: history/RUN.csv. No times: the same training gives the same bytes."""
+"""A run's training curve: history/RUN.csv. Without times, so it is reproducible byte for byte."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FORMAT = 1
 
 
 class Line(StrictModel):
-    """A step that was recorded: how often the data has been seen, the real target pieces so far,
-    the learning rate, and the label-smoothed loss since the line before, in nats a piece.
+    """A recorded step: epochs and target pieces so far (without padding), the learning rate, and
+    the label-smoothed loss since the previous line, in nats per piece.
 
-    Where the model was validated also the plain loss on the dev set, and its perplexity: per piece,
-    end symbol counted (section 6.2).
+    If the step was validated: the dev set's loss without label smoothing, and its perplexity, per
+    piece including the end symbol (section 6.2).
     """
 
     step: int
@@ -40,7 +40,7 @@ OPTIONAL = ("dev_loss", "dev_perplexity")
 
 @dataclass(frozen=True)
 class History:
-    """A training curve; `dev_` columns hold the validated steps alone."""
+    """A training curve; `dev_` columns have only the validated steps."""
 
     lines: tuple[Line, ...]
 
@@ -71,7 +71,7 @@ class History:
 
 
 def content(history: History) -> str:
-    """As the file has it."""
+    """The content of the file."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -88,11 +88,11 @@ def read(path: Path) -> History:
     """A training curve.
 
     Raises:
-        DataError: the file is missing, a column is missing or unknown, or a cell is no number.
+        DataError: the file is missing, a column is missing or unknown, or a cell is not a number.
     """
     try:
         text = read_bytes(path, _file_error).decode()
-        # the reader needs line ends as they are in the file
+        # newline="": csv.reader must see the line ends of the file
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except (ValueError, csv.Error) as error:
         raise _file_error(path, f"not CSV ({error}).") from error
@@ -102,17 +102,19 @@ def read(path: Path) -> History:
             raise _file_error(path, f"{column!r} is not a column.{nearest(column, COLUMNS)}")
     for column in COLUMNS:
         if head.count(column) != 1:
-            raise _file_error(path, f"the column {column} is missing, or there twice.")
+            raise _file_error(path, f"the column {column} is missing or duplicated.")
     return History(
         tuple(_line(head, cells, number, path) for number, cells in enumerate(rows[1:], start=2))
     )
 
 
 def last_perplexity(history: History, path: Path) -> float:
-    """The dev perplexity of the last checkpoint: of the last step, where every training validates.
+    """The dev perplexity of the last checkpoint: of the last step, which is always validated.
 
+    Args:
+        path: of the history's file, for the error message.
     Raises:
-        DataError: the last line has none; `path` is that of the file.
+        DataError: the last line has no dev perplexity.
     """
     perplexity = history.lines[-1].dev_perplexity if history.lines else None
     if perplexity is None:

@@ -24,11 +24,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "smoothing_penalty": ("eps_ls", "confidence", "loss"),
     "heads": ("attention", "layer", "head", "distance", "entropy"),
 }
-"""Of each table; the functions of illustrations/ that compute a table say what they mean. The heads
-of cross attention have no distance."""
+"""The columns of each table, documented by the functions of illustrations/ that compute them. The
+distance of cross-attention heads is empty."""
 
 KINDS = ("encoder", "decoder", "cross")
-"""Self-attention in the encoder, in the decoder, and the decoder's to the encoder's output."""
+"""Encoder self-attention, decoder self-attention, and cross-attention."""
 
 Matrix = Items[Items[float]]
 
@@ -36,8 +36,8 @@ Matrix = Items[Items[float]]
 class AttentionMaps(StrictModel):
     """Attention weights over one sentence and its translation by a run.
 
-    `source` and `target` are pieces, the target's first being the start symbol; `maps` are
-    weights by kind, layer, head, query and key.
+    `source` and `target` are pieces, the first of the target being the start symbol; `maps` has
+    the weights by kind, layer, head, query and key.
     """
 
     run: str
@@ -61,8 +61,8 @@ class AttentionMaps(StrictModel):
         return self.maps[kind]
 
     def frame(self, kind: str) -> pd.DataFrame:
-        """A row for each weight of a kind: layer and head (from 1), number and text of the piece
-        that attends (query) and of the one attended to (key), and the weight, from 0 to 1."""
+        """A row for each weight of a kind: layer and head (from 1), index and text of the attending
+        piece (query) and of the attended piece (key), and the weight, from 0 to 1."""
         queries, keys = self.queries(kind), self.keys(kind)
         weights = [
             (layer, head, query, queries[query], key, keys[key], weight)
@@ -76,15 +76,15 @@ class AttentionMaps(StrictModel):
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
-    """Write the table that `path` is named after."""
+    """Write a table of COLUMNS; the stem of `path` is its name."""
     write_atomically(path, table.to_csv(index=False, lineterminator="\n"))
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """The table that `path` is named after.
+    """Read a table of COLUMNS; the stem of `path` is its name.
 
     Raises:
-        DataError: the file is missing, a column is missing or unknown, or a line is cut short.
+        DataError: the file is missing, a column is missing or unknown, or a line is truncated.
     """
     content = read_bytes(path, _file_error)
     try:
@@ -101,7 +101,7 @@ def read_table(path: Path) -> pd.DataFrame:
     empty = table.drop(columns="distance", errors="ignore").isna().any(axis=1)
     if empty.any():
         raise _file_error(
-            path, f"line {empty.to_list().index(True) + 2} has an empty cell, or is cut short."
+            path, f"line {empty.to_list().index(True) + 2} has an empty cell, or is truncated."
         )
     return table
 
@@ -115,11 +115,10 @@ def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
     """The attention maps of a sentence.
 
     Args:
-        kinds: that there must be: all, or of a model without a decoder its encoder's.
-
+        kinds: the required kinds: all, or only the encoder's for a classifier.
     Raises:
-        DataError: the file is missing, or is not attention maps; or weights are not as many as
-            pieces.
+        DataError: the file is missing or is not attention maps, or the numbers of weights and
+            pieces differ.
     """
     found = read_json(AttentionMaps, path, _file_error)
     for kind in kinds:

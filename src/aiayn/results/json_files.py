@@ -1,4 +1,4 @@
-"""JSON files of one record each, read without tolerance. A field that is None is left out."""
+"""JSON files of one record each, read strictly. Fields that are None are not written."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ T = TypeVar("T")
 M = TypeVar("M", bound=StrictModel)
 
 FileError = Callable[[Path, str], AiaynError]
-"""Makes the error for a kind of file, from its path and a sentence that says what is wrong."""
+"""Makes the error for a kind of file, from its path and a sentence about what is wrong."""
 
 
 class Sourced(StrictModel):
-    """A part of a record to which tables link: `source` says where it is, FILE:KEY.KEY, and is no
-    part of the file. Readers fill it in by `with_sources`."""
+    """A part of a record to which tables link: `source` is its location, FILE:KEY.KEY. It is not
+    written to the file: readers set it by `with_sources`."""
 
     source: str = Field(default="", exclude=True, repr=False)
 
 
 def with_sources(value: T, source: str) -> T:
-    """The same, every `Sourced` part below it with its source.
+    """A copy in which `source` is set in every `Sourced` part.
 
     Args:
-        source: of the whole; a file's name and a colon.
+        source: the location of `value`: a file name and a colon for a whole file.
     """
 
     def below(key: str) -> str:
@@ -48,12 +48,12 @@ def with_sources(value: T, source: str) -> T:
 
 
 def plain(record: StrictModel) -> dict[str, Any]:
-    """A record as plain data, as its file has it."""
+    """A record as plain data, as written to its file."""
     return record.model_dump(by_alias=True, exclude_none=True)
 
 
 def write_json(path: Path, record: StrictModel | Mapping[str, Any], **layout: Any) -> None:
-    """Write a record, laid out as by the same arguments of `json.dumps`."""
+    """Write a record; `layout` are arguments of `json.dumps`."""
     write_atomically(path, json_text(record, **layout))
 
 
@@ -64,16 +64,16 @@ def json_text(record: StrictModel | Mapping[str, Any], **layout: Any) -> str:
 
 
 def read_json(kind: type[M], path: Path, error: FileError) -> M:
-    """The record that a file holds.
+    """Read a record.
 
     Raises:
-        the kind's error: there is no such file, it is not JSON, or not such a record.
+        what `error` makes: the file is missing, is not JSON, or is not such a record.
     """
     return parse_json(kind, read_bytes(path, error), path, error)
 
 
 def parse_json(kind: type[M], content: bytes | str, path: Path, error: FileError) -> M:
-    """As `read_json`, of content that was read from `path`."""
+    """As `read_json`, for content that was read from `path`."""
     try:
         return kind.model_validate(json.loads(content, parse_constant=_refuse))
     except ValidationError as cause:
@@ -85,7 +85,7 @@ def parse_json(kind: type[M], content: bytes | str, path: Path, error: FileError
 
 
 def read_bytes(path: Path, error: FileError) -> bytes:
-    """A file's content; the kind's error if there is no such file."""
+    """A file's content. Raises what `error` makes if the file is missing."""
     try:
         return path.read_bytes()
     except FileNotFoundError as cause:
@@ -93,9 +93,9 @@ def read_bytes(path: Path, error: FileError) -> bytes:
 
 
 def if_there(read: Callable[[Path], T], path: Path) -> T | None:
-    """What `read` makes of a file, or None before the stage that writes it has run."""
+    """`read(path)`, or None if the file does not exist yet."""
     return read(path) if path.exists() else None
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")

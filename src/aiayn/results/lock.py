@@ -1,4 +1,4 @@
-"""dvc.lock: which bytes went into a run, and whether the parameters in force are still its own."""
+"""dvc.lock: the digests of a run's inputs and outputs, and which of its parameters have changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aiayn.errors import DataError
 
 
 class Lock:
-    """The stages of dvc.lock by name; none where there is no such file.
+    """The stages of dvc.lock by name; none if the file does not exist.
 
     Raises:
         DataError: the file is not a dvc.lock.
@@ -24,7 +24,7 @@ class Lock:
         try:
             content = yaml.load(path.read_bytes(), yaml.CSafeLoader) or {}
             stages = content.get("stages") or {}
-            # an entry that DVC is just writing may end anywhere
+            # skip an entry that DVC is still writing
             self.stages: Mapping[str, Any] = {
                 name: entry for name, entry in stages.items() if isinstance(entry, Mapping)
             }
@@ -34,16 +34,17 @@ class Lock:
             raise DataError(f"{path}: not a dvc.lock. Restore it with git checkout.") from error
 
     def of(self, *items: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The stages of runs and tasks, as ("train", entry) of train@RUN, or stages by name."""
+        """The entries of the given runs, tasks or stages, as (stage, entry): ("train", entry) for
+        train@RUN."""
         for name, entry in sorted(self.stages.items()):
             stage, _, item = name.partition("@")
             if (item or stage) in items:
                 yield stage, entry
 
     def digests(self, *items: str) -> dict[str, str]:
-        """A digest for each stage of `items`: of its command, deps, params and outs.
+        """A digest for each stage of `items`, over its command, deps, params and outs.
 
-        The same work done again has the same digest: older locks' run metadata is left out.
+        The run metadata in older locks is left out, so that repeated work has the same digest.
         """
         return {
             stage: hashlib.sha256(json.dumps(_work(entry), sort_keys=True).encode()).hexdigest()[
@@ -61,10 +62,10 @@ class Lock:
         return None
 
     def outdated(self, params: Mapping[str, Any], *items: str) -> list[str]:
-        """The parameters with which `items` were made and that are others in `params` by now.
+        """The parameters that have changed in `params` since `items` were run.
 
         Args:
-            params: all of params.yaml, as it stands there.
+            params: the content of params.yaml, as plain data.
         """
         return sorted(
             {
@@ -78,7 +79,7 @@ class Lock:
 
 
 def is_code(path: str) -> bool:
-    """Whether a dependency is code: a stage's file, a package, or code/STAGE of older locks."""
+    """Whether a dependency is code: a stage's file, a package, or code/STAGE in older locks."""
     first = path.removeprefix("./").replace("../", "").partition("/")[0]
     return first in ("pipeline", "src", "code")
 
@@ -89,7 +90,7 @@ def _work(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _look_up(params: Any, key: str) -> Any:
-    """The value at a dotted `key`; a part may itself hold dots, like the name of a run."""
+    """The value at a dotted `key`, whose parts may contain dots themselves, like a run's name."""
     if not isinstance(params, Mapping):
         return None
     if key in params:

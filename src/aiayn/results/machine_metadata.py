@@ -1,4 +1,4 @@
-"""The machine at hand: a part of every record of run metadata."""
+"""The current machine, as part of run metadata."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNKNOWN_COMMIT = "unknown"
 
 
 class MachineMetadata(StrictModel):
-    """MachineMetadata, device and versions; the commit, as `commit` tells it."""
+    """Host, device and versions, and the result of `commit`."""
 
     host: str
     device: str
@@ -30,8 +30,8 @@ def this_machine(device: str, gpu: str | None = None) -> MachineMetadata:
     """The machine that this process runs on.
 
     Args:
-        device: what computes there: cpu or cuda.
-        gpu: its model, if it is one.
+        device: cpu or cuda.
+        gpu: the model of the GPU, if the device is one.
     """
     from importlib.metadata import version
 
@@ -45,9 +45,11 @@ def this_machine(device: str, gpu: str | None = None) -> MachineMetadata:
 
 
 def commit(root: Path = Path()) -> str:
-    """The commit of the project whose folder, or a scale's, `root` is, where git can tell; with
-    -dirty where code, conf/ or documents differ from it. What the graph itself writes there is no
-    difference.
+    """The project's commit, or UNKNOWN_COMMIT without git. It ends in -dirty if tracked files
+    differ, other than those that the pipeline itself writes.
+
+    Args:
+        root: the folder of the project or of a scale.
     """
     root = paths.project(root)
     others = [".", *(f":(exclude){path}" for path in paths.WRITTEN)]
@@ -60,7 +62,7 @@ def commit(root: Path = Path()) -> str:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    # without locks: trainings that begin together ask at the same time
+    # without locks, because several trainings may start at the same time
     command = ["git", "--no-optional-locks", *arguments]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=10, check=True)
     return done.stdout.strip()

@@ -1,7 +1,6 @@
-"""Run metadata: what may differ between two identical runs: when, where, how fast, with which
-versions.
+"""Run metadata: time, host, speed and versions, which may differ between identical runs.
 
-Nothing here is a result, and no result reads it.
+It is never a result, nor an input of one.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ FORMAT = 1
 
 
 class TrainingMetadata(MachineMetadata):
-    """Of a training. Seconds include those of earlier, interrupted starts; tokens are real target
-    pieces, validation left out; times are ISO 8601, in UTC. `peak_rss_bytes` is the most memory
-    that the first process held since the last start, a GPU's left out; `history_md5` is the digest
-    of the training's history file. Old records lack these two."""
+    """Metadata of a training. Seconds include earlier, interrupted starts; tokens are target pieces
+    without padding and validation; times are ISO 8601, in UTC. `peak_rss_bytes` is the peak host
+    memory of the first process since the last start; `history_md5` is the digest of the training's
+    history file. Old records lack these two."""
 
     fingerprint: str
     seconds: float
@@ -45,7 +44,7 @@ class TrainingMetadata(MachineMetadata):
 
 
 class DecodingMetadata(StrictModel):
-    """Of the decoding of all of a run's splits."""
+    """Metadata of the decoding of all of a run's splits."""
 
     sentences: int
     seconds: float
@@ -54,7 +53,7 @@ class DecodingMetadata(StrictModel):
 
 class LayerTimes(StrictModel):
     """A layer on one sentence of n positions: best seconds and peak bytes, of the forward pass and
-    of forward and backward together."""
+    of forward plus backward."""
 
     n: int
     forward_seconds: float
@@ -64,7 +63,7 @@ class LayerTimes(StrictModel):
 
 
 class ProfilingMetadata(MachineMetadata):
-    """Of table 1's layers at width d, by layer type and length (n32...)."""
+    """Metadata of table 1's layers at width d, by layer type and length (n32...)."""
 
     seconds: float
     threads: int
@@ -78,16 +77,16 @@ def write(path: Path, record: TrainingMetadata | DecodingMetadata | ProfilingMet
 
 
 def read_train(path: Path) -> TrainingMetadata:
-    """Those of a training. Raises DataError: the file is missing, or is something else."""
+    """The metadata of a training. Raises DataError if the file is missing or invalid."""
     return read_json(TrainingMetadata, path, _file_error)
 
 
 def training_of(root: Path, run: str) -> TrainingMetadata | None:
-    """The metadata of the training whose history is below `root`; None if there is none, or only
-    that of another training: DVC restores a history, and no metadata.
+    """The metadata of the training whose history is below `root`; None if there is none. Metadata
+    of another training is ignored: DVC restores histories, but not metadata.
 
     Raises:
-        DataError: the file is something else.
+        DataError: the file is invalid.
     """
     path, history = root / paths.training_metadata(run), root / paths.history(run)
     found = read_train(path) if path.exists() else None
@@ -103,17 +102,17 @@ def md5(content: bytes | str) -> str:
 
 
 def read_decode(path: Path) -> DecodingMetadata:
-    """Those of a decoding. Raises DataError: the file is missing, or is something else."""
+    """The metadata of a decoding. Raises DataError if the file is missing or invalid."""
     return read_json(DecodingMetadata, path, _file_error)
 
 
 def read_profile(path: Path) -> ProfilingMetadata:
-    """Those of table 1's layers. Raises DataError: the file is missing, or is something else."""
+    """The metadata of table 1's layers. Raises DataError if the file is missing or invalid."""
     return read_json(ProfilingMetadata, path, _file_error)
 
 
 def facts(record: TrainingMetadata | DecodingMetadata) -> Mapping[str, str]:
-    """As text by dotted name, in the order of the file."""
+    """The values as text, by dotted key, in the order of the file."""
     return _flat(plain(record))
 
 

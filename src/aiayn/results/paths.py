@@ -1,8 +1,8 @@
-"""Paths of the files that one stage leaves for another: every folder and file name of the graph.
+"""Paths of the files between stages: every folder and file name of the graph.
 
-A folder's path follows from its run or task, below that of the project: `root / paths.text(task)`
-is the whole path. A file's path is given within its folder, because a stage fills a new folder
-beside the old one before it replaces that (files.replaced_folder).
+A folder's path depends on its run or task and is relative to the scale's folder: the full path is
+`root / paths.text(task)`. A file's path is computed from its folder, because a stage writes into a
+temporary folder before it replaces the old one (files.replaced_folder).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import glob
 from pathlib import Path
 
 LOCK = Path("dvc.lock")
-# every scale but the demo, whose folder is the project's top folder, has a folder of its own here
+# folder of all scales except the demo, whose folder is the project's top folder
 SCALES = Path("scales")
 
 DOWNLOADS = Path("data/raw")  # below the top folder, for all scales
@@ -33,7 +33,7 @@ SCRATCH = Path("scratch")
 FAILURES = Path("logs/failures.json")
 EXPORTS = Path("exports")
 REPRODUCTIONS = Path("reproductions")
-# what make params and the graph write among the files that git follows; each is published by itself
+# tracked files that `make params` and the pipeline write; they are committed separately
 WRITTEN = (Path("params.yaml"), LOCK, REPORTS, REPRODUCTIONS, SCALES)
 
 LAYERS_PROFILE = PROFILES / "layers.json"
@@ -65,22 +65,22 @@ def project(folder: Path = Path()) -> Path:
 
 
 def fetching(folder: Path, task: str) -> Path:
-    """How far the downloads of a task are, in the folder of downloads; gone when they are done."""
+    """Progress of a task's downloads, in the folder of downloads; deleted when they are done."""
     return folder / f".{task}.progress.json"
 
 
 def text(task: str) -> Path:
-    """Folder of a task's text: `lines` of every split, and a `manifest`."""
+    """Folder of a task's text: the `lines` of every split, and a `manifest`."""
     return TEXTS / task
 
 
 def lines(folder: Path, split: str, side: str) -> Path:
-    """A side of a split: source or target; of a parsing task's dev and test sets also trees."""
+    """A side of a split: source or target; for dev and test sets of a parsing task also trees."""
     return folder / f"{split}.{side}"
 
 
 def manifest(folder: Path) -> Path:
-    """What a folder of text, or of tokens, holds and where it came from."""
+    """The contents and origin of a folder of text or of tokens."""
     return folder / "manifest.json"
 
 
@@ -90,12 +90,12 @@ def vocabulary(task: str) -> Path:
 
 
 def bpe_model(folder: Path) -> Path:
-    """sentencepiece's model."""
+    """The sentencepiece model."""
     return folder / "model.model"
 
 
 def pieces(folder: Path) -> Path:
-    """Piece and score, a line each, for people."""
+    """The pieces and their scores, one per line, for readers."""
     return folder / "vocabulary.tsv"
 
 
@@ -105,12 +105,12 @@ def tokens(task: str) -> Path:
 
 
 def ids(folder: Path, split: str, side: str) -> Path:
-    """All piece ids of a side of a split, one sentence after the other."""
+    """All piece ids of a side of a split, sentences concatenated."""
     return folder / f"{split}.{side}.npy"
 
 
 def offsets(folder: Path, split: str, side: str) -> Path:
-    """Where each sentence begins among the `ids`."""
+    """The index in `ids` at which each sentence begins."""
     return folder / f"{split}.{side}.offsets.npy"
 
 
@@ -120,17 +120,17 @@ def model(run: str) -> Path:
 
 
 def checkpoints(folder: Path) -> Path:
-    """Folder of the last checkpoints, in that of a run's weights."""
+    """Folder of the last checkpoints, in the folder of a run's weights."""
     return folder / "checkpoints"
 
 
 def checkpoint(folder: Path, step: int) -> Path:
-    """The weights after `step` steps; names sort by step."""
+    """The weights after `step` steps; file names sort by step."""
     return folder / f"step-{step:07d}.safetensors"
 
 
 def saved_checkpoints(folder: Path) -> list[Path]:
-    """The checkpoints that a folder holds, oldest first."""
+    """The checkpoints in a folder, oldest first."""
     return sorted(folder.glob("step-*.safetensors"))
 
 
@@ -140,22 +140,22 @@ def averaged(folder: Path) -> Path:
 
 
 def scratch(run: str, fingerprint: str) -> Path:
-    """Folder of a training in progress: each `checkpoint` so far, and where to `resume`."""
+    """Folder of a training in progress: each `checkpoint` so far, and the state to `resume`."""
     return SCRATCH / f"{run}-{fingerprint[:16]}"
 
 
 def scratches(run: str) -> Path:
-    """A pattern: the scratch folders of a run, of whatever fingerprint."""
+    """A glob pattern for the scratch folders of a run, with any fingerprint."""
     return SCRATCH / (glob.escape(run) + "-" + "[0-9a-f]" * 16)
 
 
 def progress(folder: Path) -> Path:
-    """How far a training is, in its scratch folder."""
+    """Progress of a training, in its scratch folder."""
     return folder / "progress.json"
 
 
 def resume(folder: Path) -> Path:
-    """Everything that the next step of a training depends on."""
+    """The complete state of a training, in its scratch folder."""
     return folder / "resume.safetensors"
 
 
@@ -170,23 +170,23 @@ def training_metadata(run: str) -> Path:
 
 
 def decoding_metadata(run: str) -> Path:
-    """How fast a run translated."""
+    """How fast a run was decoded."""
     return METADATA / f"{run}.decode.json"
 
 
 def outputs(run: str) -> Path:
-    """Folder of what a run made of the dev and test sets: `hypotheses`."""
+    """Folder of a run's outputs for the dev and test sets: `hypotheses`."""
     return OUTPUTS / run
 
 
 def hypotheses(folder: Path, split: str) -> Path:
-    """What a run made of a split, a line for each of its sentences."""
+    """A run's outputs for a split, one line per sentence."""
     return folder / f"{split}.hypotheses"
 
 
 def dev_hypotheses(folder: Path, mode: str) -> Path:
-    """What a run made of dev in one of DECODING_MODES: by its last checkpoint, as `hypotheses`; by
-    the mean of the last ones; by this mean, always taking the likeliest piece."""
+    """A run's outputs for dev in one of DECODING_MODES: the last checkpoint with beam search, the
+    averaged weights with beam search, or the averaged weights with greedy decoding."""
     return hypotheses(folder, DEV if mode == LAST else f"{DEV}.{mode}")
 
 
@@ -196,22 +196,22 @@ def scores(run: str) -> Path:
 
 
 def metrics(run: str) -> Path:
-    """The few numbers that runs are compared by, for `dvc metrics show`."""
+    """A run's main metrics, for `dvc metrics show`."""
     return METRICS / f"{run}.json"
 
 
 def export(run: str, engine: str) -> Path:
-    """Folder of a run in the format of another engine."""
+    """Folder of a run exported to another inference engine."""
     return EXPORTS / f"{run}.{engine}"
 
 
 def card(folder: Path) -> Path:
-    """What a folder is, an exported run's or a reproduction's, in the folder."""
+    """The README of an exported run or of a reproduction."""
     return folder / "README.md"
 
 
 def illustration(folder: Path, table: str) -> Path:
-    """A table of numbers to draw, in the folder of illustrations."""
+    """A table of numbers to plot, in the folder of illustrations."""
     return folder / f"{table}.csv"
 
 

@@ -1,4 +1,4 @@
-"""Predicted labels: a label and its probability, a line for each sentence."""
+"""Predicted labels: a label and its probability, one line per sentence."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ DECIMALS = 6
 
 @dataclass(frozen=True)
 class Prediction:
-    """The likeliest label, and the probability that the model gives it: at least 1 / labels."""
+    """The most probable label, and its probability: at least 1 / number of labels."""
 
     label: str
     probability: float
 
 
 def lines(predictions: Iterable[Prediction]) -> list[str]:
-    """As the file has them: label and probability, a tab between."""
+    """The lines of the file: label and probability, separated by a tab."""
     return [
         f"{prediction.label}\t{prediction.probability:.{DECIMALS}f}" for prediction in predictions
     ]
 
 
 def read(path: Path, labels: Collection[str]) -> tuple[Prediction, ...]:
-    """The lines of a file of hypotheses.
+    """Read a file of predictions.
 
     Args:
-        labels: all that there may be.
+        labels: all valid labels.
     Raises:
-        DataError: the file is missing, or a line is no label with a probability.
+        DataError: the file is missing, or a line is not a label with a probability.
     """
     return tuple(
         _prediction(line, n, path, labels) for n, line in enumerate(read_lines(path), start=1)

@@ -1,6 +1,6 @@
-"""What the layers of table 1 and the models cost: profiles/layers.json and profiles/models.json.
+"""Costs of the layers of table 1 and of models: profiles/layers.json and profiles/models.json.
 
-All of it is counted, so it is the same on every machine; times are run metadata.
+They are counted, so they are the same on every machine; times are run metadata.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Counted(LayerSizes, Sourced):
 
 
 class Exponent(StrictModel):
-    """The power of a size in the FLOPs of table 1's term, and in those of the whole layer."""
+    """The exponent of a size in the FLOPs of table 1's term, and in those of the whole layer."""
 
     term: Fitted
     layer: Fitted
 
 
 class Counts(StrictModel):
-    """FLOPs of a layer type: points by their sizes (n10_d512...), exponents and the paper's."""
+    """FLOPs of a layer type: points by size (n10_d512...), fitted exponents and the paper's."""
 
     points: Mapping[str, Counted]
     exponents: Mapping[str, Exponent]
@@ -50,7 +50,7 @@ class Counts(StrictModel):
 
 
 class Chain(StrictModel):
-    """Longest chain of operations by length (n4...), and the line through it."""
+    """The longest chain of operations by length (n4...), and the fitted line."""
 
     operations: Mapping[str, int]
     intercept: Fitted
@@ -58,7 +58,7 @@ class Chain(StrictModel):
 
 
 class PathPoint(Sourced):
-    """Layers until the last of n positions depends on the first, of kernel k or neighbourhood r."""
+    """Layers until the last of n positions depends on the first. k: kernel, r: neighbourhood."""
 
     n: int
     k: int | None = None
@@ -67,13 +67,13 @@ class PathPoint(Sourced):
 
     @property
     def size(self) -> int | None:
-        """The kernel or neighbourhood, of what has one."""
+        """The kernel or neighbourhood; None if the layer has neither."""
         return self.r if self.k is None else self.k
 
 
 class Paths(StrictModel):
-    """Path lengths of a kind of stack; exponents, ours and the paper's, go by what the length is a
-    power of."""
+    """Path lengths of a type of stack; exponents, fitted and the paper's, by the quantities of
+    profiling.layer_types.GROWS_WITH."""
 
     points: Mapping[str, PathPoint]
     exponents: Mapping[str, Fitted]
@@ -81,8 +81,8 @@ class Paths(StrictModel):
 
 
 class Maps(StrictModel, extra="allow"):
-    """Which outputs depend on which inputs: a key for each kind of stack, beside the kernel `k` and
-    the neighbourhood `r`, with rows of 0 and 1 by number of layers (layers1...)."""
+    """Dependence relations: for each type of stack, by number of layers (layers1...), rows of 0 and
+    1: which outputs depend on which inputs. `k` is the kernel, `r` the neighbourhood."""
 
     k: int
     r: int
@@ -90,13 +90,13 @@ class Maps(StrictModel, extra="allow"):
 
     @property
     def stacks(self) -> Mapping[str, Mapping[str, Items[str]]]:
-        """By kind of stack and number of layers."""
+        """Relations by type of stack and number of layers."""
         return self.__pydantic_extra__
 
 
 class LayersProfile(StrictModel):
-    """Table 1, measured. Mappings go by layer type or kind of stack. `fixed` is what the other
-    sizes are while one of them varies."""
+    """Table 1, measured. Mappings are by layer type or type of stack. `fixed` are the values of the
+    other sizes while one varies."""
 
     heads: int
     fixed: LayerSizes
@@ -107,21 +107,21 @@ class LayersProfile(StrictModel):
 
 
 class Sides(StrictModel):
-    """FLOPs of a source and of a target piece."""
+    """FLOPs per source piece and per target piece."""
 
     source: int
     target: int
 
 
 class PairFlops(StrictModel):
-    """FLOPs of a sentence pair: forward, and forward and backward."""
+    """FLOPs of a sentence pair: forward, and forward plus backward."""
 
     forward: int
     training: int
 
 
 class ModelCost(Sourced):
-    """Parameters, FLOPs a piece and FLOPs a pair of a model over `vocabulary` pieces."""
+    """Parameters, FLOPs per piece and FLOPs per pair of a model over `vocabulary` pieces."""
 
     vocabulary: int
     parameters: int
@@ -131,7 +131,7 @@ class ModelCost(Sourced):
 
 
 class ModelsProfile(StrictModel):
-    """`models` by name and task, `paper` by row of table 3; in sentences of so many pieces."""
+    """`models` by name and task, `paper` by row of table 3; for sentences of `sentence_pieces`."""
 
     sentence_pieces: int
     models: Mapping[str, Mapping[str, ModelCost]]

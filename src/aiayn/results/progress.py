@@ -1,5 +1,4 @@
-"""How far a training, or a download, is: written while it runs for whoever watches. No stage reads
-it."""
+"""Progress of a training or a download, written while it runs, for display. No stage reads it."""
 
 from __future__ import annotations
 
@@ -9,18 +8,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
-LOG = "AIAYN_LOG"  # in the environment of what writes into a log, where no bar is drawn
+LOG = "AIAYN_LOG"  # environment variable: print progress lines into a log, without a bar
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A training at its last line of history."""
+    """A training at the last line of its history."""
 
     step: int
-    steps: int  # in all
-    loss: float  # of the training text, label smoothing included, nats a token
-    tokens_per_second: float  # real target tokens, validation left out
-    seconds_left: float  # at the speed of this start
+    steps: int  # total
+    loss: float  # training loss with label smoothing, nats per token
+    tokens_per_second: float  # target tokens, without padding and validation
+    seconds_left: float  # at the speed since this start
 
     def __str__(self) -> str:
         return (
@@ -31,13 +30,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Fetching:
-    """A task's downloads, all together."""
+    """All downloads of a task."""
 
-    files: int  # that are here
+    files: int  # complete
     files_in_all: int
-    bytes: int  # that are here, of all files
-    bytes_in_all: int  # as far as is known
-    bytes_per_second: float  # lately
+    bytes: int  # downloaded, of all files
+    bytes_in_all: int  # as far as known
+    bytes_per_second: float  # recent
 
     def __str__(self) -> str:
         rest = self.bytes_in_all - self.bytes
@@ -53,15 +52,15 @@ P = TypeVar("P", Progress, Fetching)
 
 
 def clock(seconds: float) -> str:
-    """As 0:07, 12:30 or 26:15:00."""
+    """A duration such as 0:07, 12:30 or 26:15:00."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def write(path: Path, progress: Progress | Fetching) -> None:
-    """Replace `path`. It need not survive a power cut, so this waits for no disk. With LOG
-    in the environment it is printed too."""
+    """Replace `path`, without fsync: it need not survive a power cut. With LOG in the environment,
+    the progress is also printed."""
     if LOG in os.environ:
         print(progress, flush=True)
     partial = path.with_name(f".{path.name}.partial")
@@ -71,7 +70,7 @@ def write(path: Path, progress: Progress | Fetching) -> None:
 
 
 def read(path: Path, kind: type[P]) -> P | None:
-    """What `write` wrote; None where there is no such file, or none of this version."""
+    """What `write` wrote; None if the file is missing or of another version."""
     try:
         return kind(**json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError):

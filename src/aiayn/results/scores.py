@@ -1,4 +1,4 @@
-"""A run's scores: scores/RUN.json, and the few that runs are compared by: metrics/RUN.json."""
+"""A run's scores: scores/RUN.json, and its main metrics: metrics/RUN.json."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DECIMALS = 2
 
 
 class TestSet(StrictModel):
-    """Which sentences were scored, as the text's manifest describes them."""
+    """The sentences that were scored, as in the text's manifest."""
 
     __test__ = False  # pytest collects by name
 
@@ -30,15 +30,15 @@ class TestSet(StrictModel):
 
     @classmethod
     def of(cls, split: Split) -> TestSet:
-        """What identifies a split of the manifest."""
+        """The identification of a split of the manifest."""
         return cls(corpora=split.corpora, pairs=split.pairs, sha256=split.sha256)
 
 
 class Score(Sourced):
-    """A corpus score in percent: 0 to 100, unless its metric is an error rate (TER).
+    """A corpus score in percent: 0 to 100, except for error rates (TER).
 
-    `low` and `high` bound a 95% confidence interval where one was estimated. `signature` names
-    everything that must be equal before two scores may be compared, as `key:value|key:value`.
+    `low` and `high` bound a 95% confidence interval, if one was estimated. `signature` lists
+    everything that must match for two scores to be comparable, as `key:value|key:value`.
     """
 
     value: float
@@ -47,7 +47,7 @@ class Score(Sourced):
     high: float | None = None
 
     def rounded(self) -> Score:
-        """As a file has it."""
+        """Rounded as in the file."""
         return self.replace(
             value=round(self.value, DECIMALS),
             low=None if self.low is None else round(self.low, DECIMALS),
@@ -56,24 +56,23 @@ class Score(Sourced):
 
 
 class LengthClass(StrictModel):
-    """The sentences of similar length in a test set: how many, and the F1 over them in percent."""
+    """A test set's sentences of similar length: their number, and F1 over them in percent."""
 
     sentences: int
     f1: float
 
     def rounded(self) -> LengthClass:
-        """As a file has it."""
+        """Rounded as in the file."""
         return self.replace(f1=round(self.f1, DECIMALS))
 
 
 class SplitScores(StrictModel, extra="allow", validate_by_name=True):
-    """The scores on one set of sentences: those of each metric are keys of their own in the file,
-    beside these.
+    """The scores on one set of sentences. In the file, each metric is a further key.
 
-    Of trees also `counts` (sentences scored, outputs repaired into a tree, sentences skipped
-    because the treebank has no word in them, or punctuation alone) and `lengths`: F1 by class of
-    sentence length. Of labels also `confusion`: by reference label, how often each label was
-    predicted.
+    For trees, `counts` has the numbers of sentences scored, of outputs repaired into a tree, and of
+    sentences skipped because the reference has no words or only punctuation; `lengths` has F1 by
+    class of sentence length. For labels, `confusion` has, by reference label, how often each label
+    was predicted.
     """
 
     test_set: TestSet = Field(alias="set")
@@ -84,16 +83,16 @@ class SplitScores(StrictModel, extra="allow", validate_by_name=True):
 
     @classmethod
     def of(cls, test_set: TestSet, scores: Mapping[str, Score], **others: Any) -> SplitScores:
-        """The scores on a test set by metric, and `others` of the fields."""
+        """From the scores by metric; `others` are further fields."""
         return cls.model_validate({"set": test_set, **others, **scores})
 
     @property
     def scores(self) -> Mapping[str, Score]:
-        """By metric."""
+        """Scores by metric."""
         return self.__pydantic_extra__
 
     def rounded(self) -> SplitScores:
-        """As a file has them."""
+        """Rounded as in the file."""
         scores = {name: score.rounded() for name, score in self.scores.items()}
         lengths = {name: group.rounded() for name, group in self.lengths.items()}
         return self.replace(lengths=lengths, **scores)
@@ -115,8 +114,8 @@ def write(path: Path, scores: RunScores) -> None:
 
 
 def write_metrics(path: Path, scores: RunScores, headline: str, perplexity: float) -> None:
-    """Write what runs are compared by: on dev and test the score of the metric `headline`, and the
-    perplexity of the last checkpoint on dev."""
+    """Write the main metrics: the score of the metric `headline` on dev and test, and the last
+    checkpoint's perplexity on dev."""
     splits = {
         name: {headline: scores.splits[name].scores[headline].rounded().value}
         for name in (paths.DEV, paths.TEST)

@@ -1,4 +1,4 @@
-"""Runs of one model that differ in the seed alone: which of them count, their mean and spread."""
+"""Runs that differ only in their seed: grouping, mean and standard deviation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aiayn.config import Run
 
 
 class Spread(NamedTuple):
-    """Of `n` values: the mean, and the sample standard deviation; None of one value."""
+    """The mean of `n` values, and their sample standard deviation; None for one value."""
 
     mean: float
     sd: float | None
@@ -20,7 +20,7 @@ class Spread(NamedTuple):
 def by_seed(runs: Mapping[str, Run]) -> dict[tuple[str, str], dict[int, str]]:
     """Names of runs by (task, model), then by seed.
 
-    Of several runs with the same task, model and seed the first counts: they are one training.
+    Of several runs with the same task, model and seed, only the first counts: they are identical.
     """
     groups: dict[tuple[str, str], dict[int, str]] = {}
     for name, run in runs.items():
@@ -29,6 +29,6 @@ def by_seed(runs: Mapping[str, Run]) -> dict[tuple[str, str], dict[int, str]]:
 
 
 def spread(values: Iterable[float]) -> Spread:
-    """Mean and standard deviation of a measure over seeds; of one value at least."""
+    """Mean and standard deviation of at least one value."""
     sample = list(values)
     return Spread(mean(sample), stdev(sample) if len(sample) > 1 else None, len(sample))

@@ -1,7 +1,7 @@
-"""BLEU's counts of every sentence that a comparison is made of: comparisons/sentences.csv.gz.
+"""BLEU's n-gram counts of every sentence of a comparison: comparisons/sentences.csv.gz.
 
-With the histories and the manifests, they are enough to derive every test of the comparison again,
-without weights and without the text.
+Together with the histories and manifests they suffice to recompute every test of the comparison,
+without the weights or the text.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ ORDERS = 4
 COLUMNS = ("words", "reference_words", *(f"matched_{order}" for order in range(1, ORDERS + 1)))
 
 Counts = npt.NDArray[np.int64]
-"""[sentences, COLUMNS]: lengths in words, and the n-grams of each order that the reference has."""
+"""[sentences, COLUMNS]: lengths in words, and the matched n-grams of each order."""
 
 
 class Output(NamedTuple):
-    """What a run made of a split in one of paths.DECODING_MODES."""
+    """The output of a run for a split in one of paths.DECODING_MODES."""
 
     run: str
     split: str
@@ -35,7 +35,7 @@ class Output(NamedTuple):
 
 
 def write(path: Path, counts: Mapping[Output, Counts]) -> None:
-    """Write the counts, a line for each sentence."""
+    """Write the counts, one line per sentence."""
     frames = [
         pd.DataFrame(dict(zip(Output._fields, output, strict=True)), index=range(len(rows))).assign(
             **{column: rows[:, n] for n, column in enumerate(COLUMNS)}

@@ -1,4 +1,4 @@
-"""Text as it passes between stages: sentences, one a line, and the manifest of a task's text."""
+"""Text files, one sentence per line, and the manifest of a task's text."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from aiayn.validation import StrictModel
 
 FORMAT = 1
 
-RAW = "raw"  # the form of text that is as its corpora have it
+RAW = "raw"  # the form of unprocessed text
 
 
 class Part(StrictModel):
-    """What a corpus gave to a split, in pairs. Of training text, the only text that is cleaned, and
-    of a sampled dev set also how many of them were kept, and how many each rule dropped."""
+    """A corpus's pairs in a split. Training text (the only text that is cleaned) and sampled dev
+    sets also have the numbers of pairs kept, and dropped by each rule."""
 
     pairs: int
     kept: int | None = None
@@ -28,10 +28,10 @@ class Part(StrictModel):
 
 
 class Split(StrictModel):
-    """A set of sentence pairs; `words` and `sha256` go by side.
+    """A set of sentence pairs; `words` and `sha256` are by side.
 
-    `overlap` counts, by side and in pairs, the lines of a dev or test set that also occur in the
-    training text.
+    `overlap` is the number of lines of a dev or test set that also occur in the training text, by
+    side and for both sides of a pair.
     """
 
     corpora: Mapping[str, Part]
@@ -42,11 +42,11 @@ class Split(StrictModel):
 
 
 class Manifest(StrictModel):
-    """What went into a task's text and what not.
+    """The contents and origin of a task's text.
 
-    `languages` goes by side; `form` is RAW or what the parameters call the text's form;
-    `cleaning` has the rules, `downloads` the catalogue's entries that were used, both as they stand
-    in the parameters. `splits` has train, dev and the test sets.
+    `languages` is by side; `form` is RAW or the parameters' form; `cleaning` has the rules and
+    `downloads` the catalogue's entries that were used, both as in the parameters. `splits` has
+    train, dev and the test sets.
     """
 
     task: str
@@ -58,7 +58,7 @@ class Manifest(StrictModel):
 
     @property
     def content(self) -> str:
-        """What the file holds."""
+        """The content of the file."""
         return json_text(self, indent=2, sort_keys=True)
 
     @property
@@ -82,14 +82,14 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Sentences without a newline in them, one a line."""
+    """Write sentences, one per line. They may not contain newlines."""
     write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
 def read_lines(path: Path) -> tuple[str, ...]:
-    """The lines of a text, or of the hypotheses for one, without their ends.
+    """The lines of a text or of hypotheses, without newlines.
 
-    Only a newline ends a line: other line separators of Unicode are part of a sentence.
+    Only a newline ends a line: Unicode's other line separators are part of a sentence.
 
     Raises:
         DataError: the file is missing, empty or not UTF-8.
@@ -98,10 +98,10 @@ def read_lines(path: Path) -> tuple[str, ...]:
 
 
 def read_parallel(*files: Path) -> list[tuple[str, ...]]:
-    """The lines of files that belong together, line by line.
+    """The lines of files that are aligned line by line.
 
     Raises:
-        DataError: as `read_lines`, or a file has not as many lines as the first.
+        DataError: as `read_lines`, or the numbers of lines differ.
     """
     columns = [read_lines(path) for path in files]
     for path, lines in zip(files, columns, strict=True):
@@ -114,12 +114,12 @@ def read_parallel(*files: Path) -> list[tuple[str, ...]]:
 
 
 def read_content(path: Path) -> bytes:
-    """A text as it lies there. Raises DataError: the file is missing."""
+    """The bytes of a text. Raises DataError if the file is missing."""
     return read_bytes(path, _file_error)
 
 
 def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:
-    """The lines of what stood at `path`; see `read_lines`."""
+    """The lines of the content of `path`; see `read_lines`."""
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -131,7 +131,7 @@ def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:
 
 
 def _file_error(path: Path, what: str) -> DataError:
-    """Text lies in a folder of its task, hypotheses in one of their run."""
+    """Names the stage: text is in its task's folder, hypotheses are in their run's folder."""
     decoded = path == paths.hypotheses(path.parent, path.stem)
     stage = "decode" if decoded else "download"
     return DataError(f"{path}: {what} Make it again: dvc repro -f {stage}@{path.parent.name}.")

@@ -1,4 +1,4 @@
-"""The manifest of a task's text as piece ids; the arrays are NumPy's (data/tokens/arrays.py)."""
+"""The manifest of a task's text as piece ids, whose arrays data/tokens/arrays.py reads."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ FORMAT = 1
 
 
 class EncodedSide(StrictModel):
-    """A language of a split. `tokens` counts pieces with the END of every sentence, `longest` those
-    of the longest sentence; `sha256` goes by name of the array's file."""
+    """A side of a split. `tokens` is the number of pieces, including the END of every sentence,
+    `longest` that of the longest sentence; `sha256` is by name of the array's file."""
 
     sentences: int
     tokens: int
@@ -23,7 +23,7 @@ class EncodedSide(StrictModel):
 
 
 class TokenManifest(StrictModel):
-    """`vocabulary` is the number of pieces, above every id; `splits` go by name and side."""
+    """`vocabulary` is the number of pieces: ids are smaller; `splits` are by name and side."""
 
     vocabulary: int
     splits: Mapping[str, Mapping[str, EncodedSide]]

@@ -133,7 +133,7 @@ def test_the_model_in_the_package_needs_no_text(
     card = (tmp_path / "exports/shipped.onnx/README.md").read_text()
     assert "sentences of tatoeba.org" in card
     assert "hypotheses are the same" not in card
-    assert "export it --to onnx" in fails(capsys, "shipped", "--to", "ctranslate2")
+    assert "Export it --to onnx" in fails(capsys, "shipped", "--to", "ctranslate2")
 
 
 def fails(capsys: Capture, *arguments: str) -> str:

@@ -54,14 +54,14 @@ def test_no_training_of_uncommitted_code(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(reproduction)
-    with pytest.raises(GraphError, match=r"4f2a-dirty: its code is in no commit"):
+    with pytest.raises(GraphError, match=r"4f2a-dirty: its code was not committed"):
         publish("toy", force=True)
     assert not Path("reproductions").exists()
 
 
 def test_what_may_not_be_published(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(reproduction)
-    with pytest.raises(ConfigError, match=r"'\.\./x' is no name"):
+    with pytest.raises(ConfigError, match=r"'\.\./x' is not a valid name"):
         publish("../x")
     with pytest.raises(GraphError, match="Publish from a clone"):
         publish("toy")

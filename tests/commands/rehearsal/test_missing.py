@@ -78,7 +78,7 @@ def test_a_launcher_that_counts_on_more_gpus(
 ) -> None:
     monkeypatch.setattr(missing, "visible_gpus", lambda: 2)
     assert [*missing.missing_processors(wmt14)] == [
-        "launcher.gpus is 8, and torch sees 2 GPUs. Give it GPUS=2, or compose with LAUNCHER=here."
+        "launcher.gpus is 8, but torch sees 2 GPUs. Set GPUS=2 or LAUNCHER=here."
     ]
     cluster = wmt14.replace(launcher=wmt14.launcher.replace(nodes=2, command="sh submit.sh"))
     assert [*missing.missing_processors(cluster)] == []
@@ -93,7 +93,7 @@ def test_a_launcher_that_counts_on_more_gpus(
 def test_no_gpu_where_one_is_asked_for(wmt14: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(missing, "visible_gpus", lambda: 0)
     (line,) = missing.missing_processors(wmt14)
-    assert line.startswith("no GPU: machine.device is cuda, and torch sees none. Use a machine ")
+    assert line.startswith("no GPU: machine.device is cuda, but torch sees none. Use a machine ")
     chosen = wmt14.replace(machine=wmt14.machine.replace(device="cpu"))
     assert [*missing.missing_processors(chosen)] == []
 
@@ -120,5 +120,5 @@ def test_a_host_with_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyP
     wanted = Download(url="http://host/a.gz", checksum=checksum, licence="none", bytes=13)
     assert missing.missing_downloads([source(wanted, tmp_path)]) == [
         "http://host/a.gz: the host has 12 bytes, the catalogue declares 13. "
-        "It serves another version: set AIAYN_MIRROR."
+        "It is another version: set AIAYN_MIRROR."
     ]

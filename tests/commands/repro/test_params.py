@@ -48,8 +48,8 @@ def test_another_launcher(project: Path) -> None:
 @pytest.mark.parametrize("launcher", [None, "here"])
 def test_gpus_of_a_launcher_that_has_none(project: Path, launcher: str | None) -> None:
     said = (
-        "launcher.gpus is given, but the launcher in force has none. Leave GPUS out, or choose one "
-        "that has: LAUNCHER=gpu_each, ray, slurm, torchrun."
+        "launcher.gpus is given, but the current launcher has no GPUs. Leave out GPUS, or choose a "
+        "launcher that has them: LAUNCHER=gpu_each, ray, slurm, torchrun."
     )
     assert complaint(project, "demo", launcher, "4") == said
 
@@ -78,7 +78,7 @@ def test_every_launcher(project: Path, path: Path) -> None:
     [
         (DEMO, "\n  warmup_steps", "\n\twarmup_steps", f"{DEMO}: not YAML: while scanning"),
         (DEMO, WARMUP, "warmup_steps: !!python/object/apply:os.system [ls]", f"{DEMO}: not YAML: could not determine a constructor for the tag"),
-        (DEMO, "# @package", "\ufeff# @package", f"{DEMO}: begins with a byte order mark, which would hide its first line. Save it as UTF-8 without one."),
+        (DEMO, "# @package", "\ufeff# @package", f"{DEMO}: begins with a byte order mark, which would hide its first line. Save it as UTF-8 without BOM."),
         (DEMO, WARMUP, "warmup_step: 200", f"{DEMO}: training.warmup_step is not a known key. Did you mean warmup_steps?"),
         (DEMO, WARMUP, "warmup_steps: ${nope}", "conf: Interpolation key 'nope' not found"),
         (DEMO, WARMUP, f"{WARMUP}\n  {WARMUP}", f"conf: while constructing a mapping in \"{DEMO}\", line "),

@@ -45,7 +45,7 @@ def test_stages_that_are_not_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(GraphError) as error:
         check_up_to_date()
     assert str(error.value) == (
-        "train@a, train@b, train@c and 1 more not up to date. Run make repro, then publish."
+        "not up to date: train@a, train@b, train@c and 1 more. Run make repro, then publish."
     )
     monkeypatch.setattr(publishable, "changed_stages", frozenset)
     check_up_to_date()

@@ -108,7 +108,7 @@ def test_a_reproduction_goes_on_in_a_folder_of_its_name(
 ) -> None:
     folder = copy_reproduction(Path(), reproduction)
     assert folder == Path("scales/my-copy")
-    assert "no weights" in capsys.readouterr().err
+    assert "without data and weights" in capsys.readouterr().err
     assert scale_in(folder) == "copy"
     assert (folder / "scores/copy.base.json").exists()
     assert not (folder / "README.md").exists()
@@ -118,7 +118,7 @@ def test_a_reproduction_goes_on_in_a_folder_of_its_name(
     assert copy_reproduction(Path(), reproduction) == folder
     assert (folder / "scores/copy.base.json").read_text() == "newer"
     write_params(Path(), "demo", folder=folder)
-    with pytest.raises(ConfigError, match="scales/my-copy exists and has other parameters"):
+    with pytest.raises(ConfigError, match="scales/my-copy exists, with other parameters"):
         copy_reproduction(Path(), reproduction)
 
 

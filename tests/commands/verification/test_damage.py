@@ -1,4 +1,4 @@
-"""Every file that is not as dvc.lock has it is named, on both sides, and nothing is written."""
+"""Every file that differs from dvc.lock is named, on both sides, and nothing is written."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_every_changed_file_is_named(project: Path) -> None:
     Path("history/one.txt").unlink()
     Path("history/two.txt").write_text("of another run")
     assert set(damage_here(project, {"one"})) == {
-        "scores/one/a is not as dvc.lock has it",
+        "scores/one/a differs from dvc.lock",
         "scores/one/new is not in dvc.lock",
         "scores/one/b is missing",
         "history/one.txt is missing",
@@ -97,7 +97,7 @@ def test_a_flipped_bit_that_size_and_time_do_not_show(project: Path) -> None:
     after = file.stat()
     same = [(s.st_ino, s.st_size, s.st_mtime_ns) for s in (before, after)]
     assert same[0] == same[1]
-    assert damage_here(project, {"one"}) == ("scores/one/a is not as dvc.lock has it",)
+    assert damage_here(project, {"one"}) == ("scores/one/a differs from dvc.lock",)
 
 
 def test_nothing_is_written(project: Path) -> None:
@@ -118,7 +118,7 @@ def test_nothing_is_written(project: Path) -> None:
     [
         ("params.yaml", "width: 8", "width: 9", "width changed since it ran"),
         ("src/code.py", "print()", "print(1)", "src changed since it ran"),
-        ("params.yaml", "one: {seed: 1}", "one: {seed: 2}", "its command changed since it ran"),
+        ("params.yaml", "one: {seed: 1}", "one: {seed: 2}", "its command has changed since it ran"),
     ],
 )
 def test_what_changed_since_a_stage_ran(
@@ -131,10 +131,10 @@ def test_what_changed_since_a_stage_ran(
 def test_a_lock_that_is_missing_or_cut_is_called_that(project: Path) -> None:
     lock = paths.LOCK.read_text()
     for end, expected in (
-        (lock.index("make@two:"), "dvc.lock has no make@two, whose scores/two is here"),
-        (lock.index("make@two:") + 60, "dvc.lock is cut off, or damaged, at make@two"),
-        (lock.rindex("md5: ") + 12, "dvc.lock is cut off, or damaged, at make@two"),
-        (lock.rindex("    - path: "), "dvc.lock is cut off, or damaged, at make@two"),
+        (lock.index("make@two:"), "dvc.lock has no make@two, but its output scores/two exists"),
+        (lock.index("make@two:") + 60, "dvc.lock is truncated or damaged at make@two"),
+        (lock.rindex("md5: ") + 12, "dvc.lock is truncated or damaged at make@two"),
+        (lock.rindex("    - path: "), "dvc.lock is truncated or damaged at make@two"),
     ):
         paths.LOCK.write_text(lock[:end])
         assert expected in damage_here(project, {"one", "two"})
@@ -143,7 +143,7 @@ def test_a_lock_that_is_missing_or_cut_is_called_that(project: Path) -> None:
     assert damage_published(project) == ("dvc.lock is missing",)
 
 
-def test_a_published_file_is_held_against_its_lock(project: Path) -> None:
+def test_a_published_file_that_differs_from_its_lock(project: Path) -> None:
     shutil.rmtree(".dvc")  # as it is published: without the cache
     assert damage_published(project) == ()
     Path("history/one.txt").write_text("another curve")
@@ -151,8 +151,8 @@ def test_a_published_file_is_held_against_its_lock(project: Path) -> None:
     Path("history/other.txt").write_text("of no stage")
     Path(PARAMS).write_text(PARAMETERS)
     assert damage_published(project) == (
-        "history/one.txt is not as dvc.lock has it",
-        "scores/two is not as dvc.lock has it",
+        "history/one.txt differs from dvc.lock",
+        "scores/two differs from dvc.lock",
         "history/other.txt is not in dvc.lock",
     )
 

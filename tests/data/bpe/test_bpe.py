@@ -208,12 +208,12 @@ def test_no_text(tmp_path: Path, content: bytes) -> None:
 
 
 def test_missing_text(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"train\.source: not there.* dvc repro download"):
+    with pytest.raises(DataError, match=r"train\.source: does not exist.* dvc repro download"):
         train_bpe([tmp_path / "train.source"], tmp_path / "bpe", IDENTITY)
 
 
 def test_missing_model(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"model\.model: not there.* dvc repro train_bpe"):
+    with pytest.raises(DataError, match=r"model\.model: does not exist.* dvc repro train_bpe"):
         Bpe(tmp_path / "model.model")
 
 

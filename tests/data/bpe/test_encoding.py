@@ -123,7 +123,7 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "latin-1": (_latin1, r"train\.target: line 12 is not UTF-8.*dvc repro -f download"),
     "unequal": (_unequal, r"train\.\*: 20 source lines but 21 target lines.*dvc repro -f download"),
     "empty": (lambda folder: (folder / "dev.source").write_bytes(b""), r"dev\.source: empty"),
-    "missing": (lambda folder: (folder / "dev.target").unlink(), r"dev\.target: not there"),
+    "missing": (lambda folder: (folder / "dev.target").unlink(), r"dev\.target: does not exist"),
 }
 
 

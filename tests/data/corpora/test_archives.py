@@ -99,12 +99,12 @@ def test_a_member_that_is_not_there(tmp_path: Path) -> None:
         read(tmp_path, "a.tgz", archive, "training/a.de-en.fr")
     assert str(caught.value) == (
         f"{tmp_path}/a.tgz, member training/a.de-en.fr: no such member. "
-        "The nearest name in it is training/a.de-en.en."
+        "The closest name is training/a.de-en.en."
     )
 
 
 def test_members_and_archives_go_together(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"a\.tgz: is an archive; name the member to read"):
+    with pytest.raises(DataError, match=r"a\.tgz: is an archive; set the member to read"):
         read(tmp_path, "a.tgz", tar_of({"m": TEXT}))
     with pytest.raises(DataError, match=r"a\.gz, member m: not an archive"):
         read(tmp_path, "a.gz", gzip.compress(TEXT), "m")
@@ -210,7 +210,7 @@ def test_a_line_without_end_is_read_with_flat_memory(tmp_path: Path, name: str) 
 
 def test_an_sgm_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "FILE_BYTES", 1 << 20)
-    with pytest.raises(DataError, match=r"a\.sgm\.gz: holds more than 1 MiB, too much for what"):
+    with pytest.raises(DataError, match=r"a\.sgm\.gz: has more than 1 MiB, the limit"):
         read(tmp_path, "a.sgm.gz", gzip.compress(bytes((1 << 20) + 1)))
 
 

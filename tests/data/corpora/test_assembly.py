@@ -96,11 +96,11 @@ BROKEN = {
     "train is Latin-1, rule off": (
         ("one", b"fine\nfine\nfine\n", b"gut\ngut\nsch\xf6n\n"),
         "host/one.de, line 3: not UTF-8. "
-        "Convert the file, or switch the cleaning rule invalid_utf8 on.",
+        "Convert the file, or turn on the cleaning rule invalid_utf8.",
     ),
     "nothing left": (
         ("one", b"same\n\n", b"same\nx\n"),
-        "cleaning left no training pair (one: {'empty': 1, 'identical': 1}). Loosen text.cleaning.",
+        "cleaning left no training pair (one: {'empty': 1, 'identical': 1}). Relax text.cleaning.",
     ),
 }
 

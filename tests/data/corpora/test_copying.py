@@ -73,7 +73,7 @@ def test_another_number_than_declared_is_an_error_that_names_the_corpus() -> Non
         ({"shortest": 0}, "greater than 0"),
         ({"shortest": 11}, "is 11, above longest, 10."),
         # 2^10 = 1,024 sequences, and 64 times 17 are more
-        ({"symbols": 2, "number": 17}, r"is 17, too many: of 2 symbols there are 2\^10"),
+        ({"symbols": 2, "number": 17}, r"is 17, too many: there are 2\^10 sequences"),
     ],
 )
 def test_what_cannot_be_drawn(changed: dict[str, int], said: str) -> None:

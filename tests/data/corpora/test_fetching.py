@@ -114,7 +114,7 @@ def test_a_mirror_without_the_file(tmp_path: Path) -> None:
 
 def test_a_mirror_that_is_not_there(tmp_path: Path) -> None:
     assert complaint(lambda: fetch(download(), tmp_path, "no/such/mirror")) == (
-        "no/such/mirror: no such folder; it was given as the mirror, AIAYN_MIRROR."
+        "no/such/mirror: no such folder. It is the mirror in AIAYN_MIRROR."
     )
 
 
@@ -157,7 +157,7 @@ def test_a_second_start_goes_on_from_what_has_come(host: Any, answer: Any, tmp_p
     host.answers = [answer(cut=4000), answer(status=503)]
     assert complaint(lambda: fetch(download(url), tmp_path)) == (
         f"{url}: HTTP 503 Service Unavailable, 3 times. Try again later; 4,000 bytes are kept and "
-        "need not come again, or set AIAYN_MIRROR to a mirror that has the file."
+        "will be resumed, or set AIAYN_MIRROR to a mirror that has the file."
     )
     assert partial(tmp_path, host).read_bytes() == CONTENT[:4000]
     host.answers, host.ranges = [answer()], []
@@ -262,8 +262,8 @@ def test_too_little_room_is_said_before_the_first_byte(
     both["a"] = both["a"].replace(bytes=len(CONTENT))
     raw = tmp_path / "raw"
     assert complaint(lambda: fetching.fetch(both, raw)) == (
-        f"{raw}: 18,000 bytes are to be fetched, 17,999 are free. Make room, or set AIAYN_MIRROR to "
-        "a folder that has the files: it is read in place."
+        f"{raw}: 18,000 bytes are to be fetched, but only 17,999 are free. Free disk space, or set "
+        "AIAYN_MIRROR to a folder that has the files: it is read in place."
     )
     assert host.requests == []
     put(partial(raw, host, "a"), CONTENT[:1])  # one byte less is needed
@@ -294,7 +294,7 @@ def test_a_disk_that_runs_full_is_one_line(host: Any, tmp_path: Path) -> None:
     there.symlink_to("/dev/full")
     assert complaint(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path)) == (
         f"{there.parent}: the disk is full. "
-        "Make room and start again: what was received is kept, and the rest follows."
+        "Free disk space and start again: the download will be resumed."
     )
 
 

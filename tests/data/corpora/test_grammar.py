@@ -132,7 +132,7 @@ def test_languages_come_in_the_order_asked_for() -> None:
 
 
 def test_an_unknown_language_is_an_error() -> None:
-    with pytest.raises(ConfigError, match=r"'es'; it writes en, de, fr, tree, label\."):
+    with pytest.raises(ConfigError, match=r"'es'; it has en, de, fr, tree, label\."):
         sentences(Grammar(split="train", sentences=1, seed=1), ("en", "es"))
 
 

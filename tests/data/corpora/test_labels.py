@@ -101,7 +101,9 @@ def test_another_seed_divides_otherwise() -> None:
 def test_a_label_that_nobody_named(corner: Any) -> None:
     add(corner, zipped(negative=NEGATIVE, positive=POSITIVE))
     asked = task(corner, "fold-0", labels=("positive", "neutral"))
-    with pytest.raises(DataError, match=r"line 1: the label 'negative' is none of positive, neut"):
+    with pytest.raises(
+        DataError, match=r"line 1: the label 'negative' is not one of positive, neut"
+    ):
         put_together(corner, asked)
     assert not corner.text.exists()
 
@@ -111,13 +113,15 @@ def test_labels_in_a_file_beside_the_sentences(corner: Any) -> None:
     for name in ("dev", "test"):
         corner.add(name, b"e f\n", b"positive\n")
     asked = task(corner, "plain", dev="dev", test="test", target="de")
-    with pytest.raises(DataError, match=r"plain\.de, line 2: the label 'negatve' is none of"):
+    with pytest.raises(DataError, match=r"plain\.de, line 2: the label 'negatve' is not one of"):
         put_together(corner, asked)
 
 
 def test_one_class_only(corner: Any) -> None:
     add(corner, zipped(negative=NEGATIVE, positive=b"\n"))
-    with pytest.raises(DataError, match="no training sentence is labelled 'positive'; found: neg"):
+    with pytest.raises(
+        DataError, match="no training sentence has the label 'positive'; found: neg"
+    ):
         put_together(corner, task(corner, "fold-0"))
 
 
@@ -132,9 +136,9 @@ def test_a_zip_that_is_damaged_and_one_without_the_member(tmp_path: Path) -> Non
     whole = zipped(a=POSITIVE)
     path.write_bytes(whole)
     assert b"".join(line + b"\n" for line in lines(path, "d/a")) == POSITIVE
-    with pytest.raises(DataError, match=r"no such member. The nearest name in it is d/a\."):
+    with pytest.raises(DataError, match=r"no such member. The closest name is d/a\."):
         list(lines(path, "d/b"))
-    with pytest.raises(DataError, match="name the member to read"):
+    with pytest.raises(DataError, match="set the member to read"):
         list(lines(path))
     path.write_bytes(whole[:50])
     with pytest.raises(DataError, match="truncated or damaged"):

@@ -39,7 +39,7 @@ def test_unequal_line_counts(tmp_path: Path, en: bytes, de: bytes, counts: tuple
         list(parallel(tmp_path, en, de).pairs())
     assert str(caught.value) == (
         f"corpus europarl: {counts[0]} lines in {tmp_path}/a.en but {counts[1]} lines in "
-        f"{tmp_path}/a.de. Line n of one must be line n of the other."
+        f"{tmp_path}/a.de. The files must be aligned line by line."
     )
 
 

@@ -85,7 +85,7 @@ def test_a_host_without_ranges_that_always_breaks_off_is_given_up(
     host.answers = [answer(cut=400_000, ranges=False)]
     assert complaint(host, file) == (
         f"{host.url}/a.gz: the connection broke off, 3 times. Try again later; 400,000 bytes are "
-        "kept and need not come again, or set AIAYN_MIRROR to a mirror that has the file."
+        "kept and will be resumed, or set AIAYN_MIRROR to a mirror that has the file."
     )
 
 

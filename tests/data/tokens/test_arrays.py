@@ -53,7 +53,7 @@ def _pickle(path: Path) -> None:
 
 
 DAMAGE: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "missing": ("train.source.npy", Path.unlink, "not there"),
+    "missing": ("train.source.npy", Path.unlink, "does not exist"),
     "truncated": ("train.source.npy", _truncate, "not a whole .npy file"),
     "empty": ("train.source.npy", lambda path: path.write_bytes(b""), "not a whole .npy file"),
     "text": ("train.target.npy", lambda path: path.write_bytes(b"no array"), "not a whole"),

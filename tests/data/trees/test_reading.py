@@ -121,5 +121,5 @@ def test_one_clear_line(text: str, said: str) -> None:
 
 
 def test_one_line_one_tree() -> None:
-    with pytest.raises(DataError, match="2 trees where one must be"):
+    with pytest.raises(DataError, match="2 trees, instead of one"):
         read_tree("(S (X a)) (S (X b))", "file")

@@ -1,1 +1,1 @@
-"""A trained run in the formats of other engines: CTranslate2, and Hugging Face's transformers."""
+"""Export of a trained run to CTranslate2, Hugging Face's transformers and ONNX."""

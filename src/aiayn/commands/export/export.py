@@ -1,4 +1,4 @@
-"""Exporting a run: the engine's files, a translation of its test set by them, a model card."""
+"""Exporting a run: the engine's files, a check on its test set, and a model card."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ ENGINES = {
     "transformers": "transformers",
     "onnx": "onnxruntime",
 }
-"""The package that runs what is exported, by the name of the engine and of its extra."""
+"""The package of each engine; the engine's name is also that of its extra."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The engine's hypotheses for a split beside ours: `same` of `sentences` are equal."""
+    """The engine's scores for a split and ours; `same` of `sentences` hypotheses are equal."""
 
     split: str
     sentences: int
@@ -48,14 +48,14 @@ class Compared:
 
 
 def export(run: str, engine: str) -> Compared | None:
-    """Write exports/RUN.ENGINE with its model card: all of it or nothing.
+    """Write exports/RUN.ENGINE with its model card, atomically.
 
     The engine gets the weights that decode the run's test set, or dev if it has none, and
-    translates this set once, because its search or its arithmetic differs from ours. The model
-    that comes with the package has no text to compare by.
+    translates this set for comparison, because its search or arithmetic differs from ours. The
+    model that comes with the package has no text to compare on.
 
     Args:
-        run: of params.yaml, or SHIPPED.
+        run: a run of params.yaml, or SHIPPED.
     Raises:
         ConfigError: there is no such run, it does not translate, the engine has no such model, or
             its package is not installed.
@@ -68,15 +68,15 @@ def export(run: str, engine: str) -> Compared | None:
     _check(params, name, engine)
     if is_shipped and engine != "onnx":
         raise ConfigError(
-            f"{engine} needs an exponent for its length penalty, found by a run's translations of "
-            "dev, and the package has none: export it --to onnx."
+            f"{engine} needs an exponent for its length penalty, which is computed from a run's "
+            "translations of dev; the package has none. Export it --to onnx."
         )
     writer = importlib.import_module(f"aiayn.commands.export.to_{engine}")
     row, task = params.model_of(name), params.run(name).task
     weights = weights_in(root / paths.model(name), averaged=name in params.tested)
     if not weights.exists():
         raise CheckpointError(
-            f"{weights}: there are no weights. Make them: dvc repro average@{name}"
+            f"{weights}: there are no weights. Train first: dvc repro average@{name}"
         )
     bpe = root / paths.bpe_model(paths.vocabulary(task))
     vocabulary = sentencepiece.SentencePieceProcessor(model_file=str(bpe))
@@ -110,7 +110,7 @@ def export(run: str, engine: str) -> Compared | None:
 
 
 class _TestSet:
-    """The text by which a run's engine is compared with ours, and what the run made of it."""
+    """The text on which an engine is compared with ours, and the run's hypotheses for it."""
 
     def __init__(self, params: Config, run: str) -> None:
         self.params, self.run = params, run
@@ -133,7 +133,7 @@ class _TestSet:
         )
 
     def compared(self, translate: Callable[[Sequence[str]], Sequence[str]]) -> Compared:
-        """The hypotheses of an engine, given its translation of sentences, none of them empty."""
+        """Compare the hypotheses of an engine, given its translation of non-empty sentences."""
         numbers = [n for n, source in enumerate(self.sources) if source.strip()]
         found = translate([self.sources[n] for n in numbers])
         theirs = [""] * len(self.sources)  # an empty line for an empty sentence, as in ours
@@ -156,7 +156,8 @@ def _check(params: Config, run: str, engine: str) -> None:
         raise ConfigError(f"{run} does not translate: only translation runs can be exported.")
     if engine == "transformers" and row.positions != "sinusoid":
         raise ConfigError(
-            f"{run} has learned positions, MarianMT has sinusoids only. Export it --to ctranslate2."
+            f"{run} has learned positions, but MarianMT has only sinusoids. Export it --to "
+            "ctranslate2."
         )
     if row.extensions:
         named = ", ".join(f"{name} {value}" for name, value in row.extensions.items())
@@ -164,8 +165,8 @@ def _check(params: Config, run: str, engine: str) -> None:
     is_narrow = not row.d_k * row.h == row.d_v * row.h == row.d_model
     if is_narrow and engine != "onnx":
         raise ConfigError(
-            f"{run} has heads of d_k {row.d_k} and d_v {row.d_v}, which {engine} cannot run: its "
-            f"heads have d_model / h, here {row.d_model} / {row.h}. Export it --to onnx."
+            f"{run} has heads of d_k {row.d_k} and d_v {row.d_v}, which {engine} does not support: "
+            f"its heads have d_model / h, here {row.d_model} / {row.h}. Export it --to onnx."
         )
     if importlib.util.find_spec(ENGINES[engine]) is None:
         raise ConfigError(f"{ENGINES[engine]} is not installed: pip install -e '.[{engine}]'")
@@ -174,7 +175,7 @@ def _check(params: Config, run: str, engine: str) -> None:
 def _mean_length(
     vocabulary: sentencepiece.SentencePieceProcessor, sentences: Sequence[str]
 ) -> float:
-    """In pieces, the end symbol included."""
+    """The mean length in pieces, including the end symbol."""
     return fmean(len(pieces) + 1 for pieces in vocabulary.encode(list(sentences)))
 
 

@@ -1,4 +1,4 @@
-"""A model in the format of CTranslate2, and translation with it."""
+"""Export to CTranslate2, and translation with it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def write(model: Transformer, row: Model, bpe: Path, search: EngineSearch, folde
 
 
 def write_model(model: Transformer, row: Model, pieces: list[str], folder: Path) -> None:
-    """The same without the BPE model; pieces by their ids."""
+    """As `write`, without the BPE model; `pieces` in the order of their ids."""
     spec = TransformerSpec.from_config((row.N, row.N), row.h, pre_norm=False)
     sides = ((spec.encoder, model.source_positions), (spec.decoder, model.target_positions))
     for side, positions in sides:
         embeddings = side.embeddings
         embedding = embeddings[0] if isinstance(embeddings, list) else embeddings
         embedding.weight = _array(model.embedding)
-        # its own sinusoids differ: all sines first, and d_model / 2 - 1 in the exponent
+        # CTranslate2's own sinusoids differ: all sines first, and d_model / 2 - 1 in the exponent
         side.position_encodings.encodings = _array(positions(0, POSITIONS))
     spec.decoder.projection.weight = _array(model.embedding)
     bias = np.zeros(len(pieces), np.float32)

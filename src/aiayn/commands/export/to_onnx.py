@@ -1,10 +1,9 @@
-"""A model as two ONNX graphs, and translation with them by onnxruntime.
+"""Export to two ONNX graphs, and translation with them by onnxruntime.
 
-encoder.onnx runs once for a sentence, decoder.onnx once for each further piece of its hypotheses.
-Both return their attention weights, and take a factor for the output of every head: 1, or 0 to
-switch the head off. Weights that a half-precision number holds exactly are stored as such; all
-arithmetic is in float32. Shape suffixes as in model/transformer.py; M counts the hypotheses of the
-step before.
+encoder.onnx runs once per sentence, decoder.onnx once per step of its hypotheses. Both return their
+attention weights, and take a factor for the output of every head: 1, or 0 to turn the head off.
+Weights that are exact in half precision are stored in it; all arithmetic is in float32. Shape
+suffixes as in model/transformer.py; M is the number of hypotheses of the previous step.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from aiayn.results import paths
 
 Array = NDArray[Any]
 _Input = tuple[tuple[int, ...], torch.dtype, dict[int, Any] | None]
-"""Of a graph: the shape of an example, the type, the dimensions that vary."""
+"""A graph's input: the shape of an example, the dtype, the dynamic dimensions."""
 
 ENCODER, DECODER = "encoder.onnx", "decoder.onnx"
 SOURCE = ("source_keys", "source_values")
@@ -47,7 +46,7 @@ CACHE = ("keys", "values")
 
 
 class Encoder(nn.Module):
-    """The encoder, and its output as the decoder's layers see it."""
+    """The encoder, and the keys and values of its output for the decoder's layers."""
 
     def __init__(self, model: Transformer) -> None:
         super().__init__()
@@ -78,7 +77,7 @@ class Encoder(nn.Module):
 
 
 class DecoderStep(nn.Module):
-    """The decoder at the newest piece of F hypotheses of one sentence, all of T + 1 pieces."""
+    """One step of the decoder for F hypotheses of one sentence, all of T + 1 pieces."""
 
     def __init__(self, model: Transformer) -> None:
         super().__init__()
@@ -103,10 +102,10 @@ class DecoderStep(nn.Module):
         hypothesis (L, F, H, T + 1) and to the source (L, F, H, S).
 
         Args:
-            newest_F: int64 piece ids; the start symbol at first.
-            origin_F: int64, the hypothesis of the step before that each continues.
-            keys_LMHTK: of the step before, with T = 0 at first; values_LMHTV likewise.
-            source_keys_LHSK: of the encoder; source_values_LHSV likewise.
+            newest_F: int64 piece ids; at first the start symbol.
+            origin_F: int64, the hypothesis of the previous step that each one extends.
+            keys_LMHTK: from the previous step, at first with T = 0; values_LMHTV likewise.
+            source_keys_LHSK: from the encoder; source_values_LHSV likewise.
             heads_LH: factors of self-attention's heads; source_heads_LH of cross-attention's.
         """
         model = self.model
@@ -138,40 +137,40 @@ class DecoderStep(nn.Module):
 def _attend(
     attention: MultiHeadAttention, queries_BHTK: Tensor, attended: KeysValues, heads_H: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The attention's output (B, T, D) and weights (B, H, T, S); all positions may be attended to,
-    as in one sentence without padding, or before the newest piece."""
+    """The attention's output (B, T, D) and weights (B, H, T, S). No mask is needed: a single
+    sentence has no padding, and all pieces precede the newest one."""
     weights_BHTS = attention_weights(queries_BHTK, attended.keys_BHSK, None)
     heads_BHTV = weights_BHTS @ attended.values_BHSV * heads_H[:, None, None]
     return attention.w_o(heads_BHTV.transpose(1, 2).flatten(2)), weights_BHTS
 
 
 def _returning(out: Tensor) -> Callable[[Tensor], Tensor]:
-    """A sub-layer whose output is known."""
+    """A sub-layer that returns a precomputed output."""
     return lambda x: out
 
 
 def write(model: Transformer, row: Model, bpe: Path, search: Decoding, folder: Path) -> None:
     """Write encoder.onnx and decoder.onnx, and the BPE model."""
-    some = Dim.DYNAMIC
+    dynamic = Dim.DYNAMIC
     heads: _Input = ((row.N, row.h), torch.float32, None)
-    # sizes of examples differ, because equal ones would become one dimension of the graph
+    # the examples' sizes differ, because equal ones would be merged into one dynamic dimension
     _export(
         Encoder(model),
         folder / ENCODER,
-        {"source": ((6,), torch.int64, {0: some}), "heads": heads},
+        {"source": ((6,), torch.int64, {0: dynamic}), "heads": heads},
         [*SOURCE, "attention"],
     )
-    pieces: _Input = ((3,), torch.int64, {0: some})
+    pieces: _Input = ((3,), torch.int64, {0: dynamic})
     _export(
         DecoderStep(model),
         folder / DECODER,
         {
             "newest": pieces,
             "origin": pieces,
-            "keys": ((row.N, 2, row.h, 5, row.d_k), torch.float32, {1: some, 3: some}),
-            "values": ((row.N, 2, row.h, 5, row.d_v), torch.float32, {1: some, 3: some}),
-            "source_keys": ((row.N, row.h, 6, row.d_k), torch.float32, {2: some}),
-            "source_values": ((row.N, row.h, 6, row.d_v), torch.float32, {2: some}),
+            "keys": ((row.N, 2, row.h, 5, row.d_k), torch.float32, {1: dynamic, 3: dynamic}),
+            "values": ((row.N, 2, row.h, 5, row.d_v), torch.float32, {1: dynamic, 3: dynamic}),
+            "source_keys": ((row.N, row.h, 6, row.d_k), torch.float32, {2: dynamic}),
+            "source_values": ((row.N, row.h, 6, row.d_v), torch.float32, {2: dynamic}),
             "heads": heads,
             "source_heads": heads,
         },
@@ -181,15 +180,15 @@ def write(model: Transformer, row: Model, bpe: Path, search: Decoding, folder: P
 
 
 def _export(module: nn.Module, path: Path, inputs: dict[str, _Input], outputs: list[str]) -> None:
-    """Write a module as a graph with inputs and outputs of these names."""
-    # torch's words about torch: operators of packages that we lack, a class that it still uses
+    """Write a module as a graph with named inputs and outputs."""
+    # torch warns about its own internals: missing optional packages, a deprecated class
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         program = torch.onnx.export(
             module.eval(),
             tuple(torch.zeros(shape, dtype=dtype) for shape, dtype, _ in inputs.values()),
-            dynamic_shapes=tuple(varying for *_, varying in inputs.values()),
+            dynamic_shapes=tuple(dynamic for *_, dynamic in inputs.values()),
             input_names=list(inputs),
             output_names=outputs,
             dynamo=True,
@@ -202,7 +201,7 @@ def _export(module: nn.Module, path: Path, inputs: dict[str, _Input], outputs: l
 
 
 def _store_in_half(model: onnx.ModelProto) -> None:
-    """Store weights in half precision where that loses nothing, with a cast back to float32, which
+    """Store weights in half precision if that is lossless, with a cast back to float32, which
     onnxruntime does once."""
     casts = []
     for stored in model.graph.initializer:
@@ -230,19 +229,19 @@ class Translator:
             onnxruntime.InferenceSession(folder / name, options, providers=["CPUExecutionProvider"])
             for name in (ENCODER, DECODER)
         )
-        shapes = {given.name: given.shape for given in self.decoder.get_inputs()}
+        shapes = {node.name: node.shape for node in self.decoder.get_inputs()}
         self.heads = np.ones(shapes["heads"], np.float32)
-        # of one hypothesis without pieces
+        # the cache of one hypothesis without pieces
         self.empty = [
             np.zeros((shapes[name][0], 1, shapes[name][2], 0, shapes[name][4]), np.float32)
             for name in CACHE
         ]
 
     def best(self, source: Sequence[int], search: Decoding) -> list[int]:
-        """The best hypothesis for a source that ends in the end symbol, without that symbol: found
-        as by decoding/beam.py."""
-        given = {"source": np.array(source), "heads": self.heads}
-        keys, values, _ = self.encoder.run(None, given)
+        """The best hypothesis, without end symbol, for a source with end symbol, by the same search
+        as in decoding/beam.py."""
+        inputs = {"source": np.array(source), "heads": self.heads}
+        keys, values, _ = self.encoder.run(None, inputs)
         fixed = {"heads": self.heads, "source_heads": self.heads} | dict(
             zip(SOURCE, (keys, values), strict=True)
         )
@@ -253,13 +252,13 @@ class Translator:
         best, best_score, ended = list[int](), -np.inf, 0
         for length in range(1, limit + 2):
             newest = np.array([pieces[-1] for pieces in live])
-            given = {"newest": newest, "origin": np.array(origin)} | fixed
+            inputs = {"newest": newest, "origin": np.array(origin)} | fixed
             logits, *cache = self.decoder.run(
                 ["logits", "next_keys", "next_values"],
-                given | dict(zip(CACHE, cache, strict=True)),
+                inputs | dict(zip(CACHE, cache, strict=True)),
             )
             found = totals[:, None] + _log_softmax(logits)
-            if length > limit:  # an output as long as it may be ends now
+            if length > limit:  # outputs of maximum length must end
                 found[:, np.arange(found.shape[1]) != END] = -np.inf
             order = np.argsort(-found, axis=None, kind="stable")[: 2 * search.beam]
             rows = []

@@ -1,8 +1,8 @@
-"""A model in the format of Hugging Face's transformers (MarianMT), and translation with it.
+"""Export to Hugging Face's transformers (MarianMT), and translation with it.
 
-MarianMT has our sinusoids with all sines before all cosines, so the d_model columns of every weight
-that reads or writes a vector of the model are put into that order, which is the same function. What
-cannot be carried over is the epsilon of LayerNorm: 1e-5 there, 1e-6 here.
+MarianMT's sinusoids have all sines before all cosines, so the d_model dimension of every weight is
+permuted into that order, which computes the same function. The epsilon of LayerNorm cannot be set:
+it is 1e-5 there, 1e-6 here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def write(model: Transformer, row: Model, bpe: Path, search: EngineSearch, folde
     marian.generation_config = GenerationConfig(
         num_beams=search.beam,
         length_penalty=search.alpha,
-        max_length=search.longest + 1,  # it counts the start symbol
+        max_length=search.longest + 1,  # includes the start symbol
         decoder_start_token_id=START,
         eos_token_id=END,
         forced_eos_token_id=END,
@@ -56,7 +56,7 @@ def write(model: Transformer, row: Model, bpe: Path, search: EngineSearch, folde
 
 
 def translate(folder: Path, sentences: Sequence[str], search: EngineSearch) -> list[str]:
-    """The best hypothesis for each sentence; the search is the one that the folder has."""
+    """The best hypothesis for each sentence, by the search parameters stored in the folder."""
     model = MarianMTModel.from_pretrained(folder).eval()
     tokenizer = MarianTokenizer.from_pretrained(folder)
     order = sorted(range(len(sentences)), key=lambda n: -len(sentences[n]))
@@ -95,7 +95,7 @@ def _config(row: Model, vocabulary: int) -> MarianConfig:
 
 
 def _weights(model: Transformer, row: Model) -> Mapping[str, Tensor]:
-    """By MarianMT's names, sines before cosines."""
+    """The weights by MarianMT's names, permuted to sines before cosines."""
     columns = torch.arange(row.d_model)
     order = torch.cat((columns[0::2], columns[1::2]))
     bias = torch.zeros(1, len(model.embedding))
@@ -114,7 +114,7 @@ def _weights(model: Transformer, row: Model) -> Mapping[str, Tensor]:
 
 
 def _renamed(name: str, weight: Tensor, order: Tensor) -> dict[str, Tensor]:
-    """A layer's weight by MarianMT's name; of attention also the bias, which we lack."""
+    """A layer's weight by MarianMT's name; for attention also a zero bias, which ours lacks."""
     module, part, kind = name.split(".")
     if part == "norm":
         return {f"{NORMS[module]}.{kind}": weight[order]}
@@ -123,5 +123,5 @@ def _renamed(name: str, weight: Tensor, order: Tensor) -> dict[str, Tensor]:
             return {f"fc1.{kind}": weight[:, order] if kind == "weight" else weight}
         return {f"fc2.{kind}": weight[order]}
     theirs = f"{'self' if module == 'self_attention' else 'encoder'}_attn.{ATTENTIONS[part]}"
-    moved = weight[order] if part == "w_o" else weight[:, order]
-    return {f"{theirs}.weight": moved, f"{theirs}.bias": torch.zeros(len(moved))}
+    permuted = weight[order] if part == "w_o" else weight[:, order]
+    return {f"{theirs}.weight": permuted, f"{theirs}.bias": torch.zeros(len(permuted))}

@@ -1,1 +1,1 @@
-"""Publishing a reproduction: its page README.md, and the table of all reproductions."""
+"""Publishing a reproduction: its README.md, and the pages about all reproductions."""

@@ -1,7 +1,7 @@
 """The paper's claims as a forest plot: the paper's effect, and ours with its interval.
 
-Effects point to the right where they are what the paper claims: those of a claim "lower" change
-their sign. Narrow enough for a phone, so each claim has a label of a few words.
+Effects in the claimed direction point to the right: for a claim of "lower" the sign is flipped. The
+plot is narrow enough for a phone, so each claim has a short label.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ COLOURS = {
     "does not hold at this scale": ("does not hold", VERMILION),
 }
 THEMES = {"light": ("#1f2328", "#ffffff"), "dark": ("#d1d7e0", "#0d1117")}
-ROOM = {BLEU: 2.2, PERPLEXITY: 4.0}  # beyond the outermost dots; longer intervals end in an arrow
+PADDING = {BLEU: 2.2, PERPLEXITY: 4.0}  # beyond the outermost dots; longer intervals get an arrow
 ROW_INCHES = 0.2
 
 
 class Claim(NamedTuple):
-    """A line of the plot, in BLEU or per cent of perplexity, positive in the claim's direction;
-    `paper` is None where it prints no figure, `margin` where equality is not what it claims."""
+    """A line of the plot, in BLEU or per cent of perplexity, positive in the claimed direction.
+    `paper` is None if the paper prints no figure, `margin` is None unless it claims equality."""
 
     label: str
     measure: Measure
@@ -69,9 +69,9 @@ class Claim(NamedTuple):
 
 
 def claims(findings: pd.DataFrame) -> list[Claim]:
-    """Of results.findings, those with an effect, in the order of the paper's table."""
+    """The rows of results.findings with an effect, in the order of STATEMENTS."""
     rows = {row["finding"]: row for row in findings.dropna(subset="effect").to_dict("records")}
-    return [_claim(key, said, rows[key]) for key, said in STATEMENTS.items() if key in rows]
+    return [_claim(key, claim, rows[key]) for key, claim in STATEMENTS.items() if key in rows]
 
 
 def _claim(key: str, statement: Statement, found: Mapping[Any, Any]) -> Claim:
@@ -93,7 +93,7 @@ def _claim(key: str, statement: Statement, found: Mapping[Any, Any]) -> Claim:
 
 
 def _printed(statement: Statement) -> float:
-    """The effect by table 3's figures: a difference of BLEU or a ratio of perplexities."""
+    """The effect in table 3 of the paper: a difference in BLEU or a ratio of perplexities."""
     if statement.measure == BLEU:
         return sum(w * ROWS[row].bleu.value for row, w in statement.rows.items())
     logarithms = (w * math.log(ROWS[row].perplexity.value) for row, w in statement.rows.items())
@@ -105,7 +105,7 @@ def draw(lines: Sequence[Claim], theme: str) -> str:
 
     Args:
         lines: at least one.
-        theme: of THEMES.
+        theme: a key of THEMES.
     """
     panels = {m: of for m in AXES if (of := [line for line in lines if line.measure == m])}
     height = ROW_INCHES * len(lines) + 0.42 * len(panels) + 0.45
@@ -126,7 +126,7 @@ def draw(lines: Sequence[Claim], theme: str) -> str:
 
 def _panel(axes: Axes, measure: Measure, lines: Sequence[Claim]) -> None:
     dots = [x for line in lines for x in (line.ours, line.paper or 0.0)]
-    left, right = min(dots) - ROOM[measure], max(dots) + ROOM[measure]
+    left, right = min(dots) - PADDING[measure], max(dots) + PADDING[measure]
     for y, line in enumerate(lines):
         colour = COLOURS[line.verdict][1]
         if line.margin is not None:
@@ -155,9 +155,9 @@ def _panel(axes: Axes, measure: Measure, lines: Sequence[Claim]) -> None:
 def _legend(lines: Sequence[Claim]) -> Iterator[tuple[object, str]]:
     from matplotlib.lines import Line2D
 
-    there = {line.verdict for line in lines}
+    verdicts = {line.verdict for line in lines}
     tick: dict[str, Any] = {"marker": "|", "markersize": 10, "markeredgewidth": 1.8}
     yield Line2D([], [], color=INK, linestyle="", **tick), "the paper"
     for verdict, (name, colour) in COLOURS.items():
-        if verdict in there:
+        if verdict in verdicts:
             yield Line2D([], [], color=colour, marker="o", markersize=5), f"ours: {name}"

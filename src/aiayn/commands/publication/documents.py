@@ -1,5 +1,5 @@
-"""The pages that say what was found, rendered from the published reproductions: the results in
-README.md, docs/results.md, and the claims' figure. No number of theirs is typed."""
+"""The pages about findings, rendered from the published reproductions: the results in README.md,
+docs/results.md, and the figure of the paper's claims."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from aiayn.results.frames import over_seeds
 README, RESULTS = Path("README.md"), Path("docs/results.md")
 BEGIN, END = "<!-- rendered by make reproductions -->\n", "<!-- end -->\n"
 CLAIMS = "multi30k_table3"  # the reproduction that tests the paper's claims
-COMPARED = ("multi30k_tiny", "multi30k_long", "genia")  # those with published figures beside theirs
+COMPARED = ("multi30k_tiny", "multi30k_long", "genia")  # others have published scores for these
 
 
 class Records:
-    """What the templates take their numbers from.
+    """The numbers in the templates.
 
     Args:
         folder: of all reproductions.
     Raises:
-        ConfigError, DataError, ScoreError: as they are read, if a reproduction is damaged.
+        ConfigError, DataError, ScoreError: on access, if a reproduction is damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ class Records:
 
     @cached_property
     def sections(self) -> Mapping[str, Section]:
-        """Of the claims' report, those with tables of the paper, and its findings."""
+        """The paper's tables and the findings in the report of CLAIMS."""
         evidence = gather(self.folder / CLAIMS)
         modules = {"table_1": table_1, "table_2": table_2, "table_3": table_3, "table_4": table_4}
         return {key: module.section(evidence) for key, module in modules.items()} | {
@@ -57,35 +57,35 @@ class Records:
 
     @cached_property
     def claims(self) -> list[Claim]:
-        """Those that were tested."""
+        """The claims that were tested."""
         return claims(self[CLAIMS].results.findings)
 
     @property
     def names(self) -> list[str]:
-        """Of all reproductions."""
+        """The names of all reproductions."""
         return sorted(path.parent.name for path in self.folder.glob(f"*/{PARAMS}"))
 
     @property
     def base(self) -> Model:
-        """The model whose variations test the claims."""
+        """The base model of CLAIMS."""
         config = self[CLAIMS].config
         return config.models[config.variations.base]
 
     @property
     def papers_way(self) -> int:
-        """How many of them point it."""
+        """The number of claims whose effect has the claimed direction."""
         return sum(claim.is_the_papers_way for claim in self.claims)
 
     def count(self, verdict: str) -> int:
-        """How many claims have a verdict, in its first words: holds, does not hold, undecided."""
+        """The number of claims whose verdict starts with: holds, does not hold, or undecided."""
         return sum(claim.verdict.startswith(verdict) for claim in self.claims)
 
     def figures(self, key: str, verdict: str) -> int:
-        """How many printed figures of a section have a verdict."""
+        """The number of printed figures of a section with this verdict."""
         return Counter(entry.verdict for entry in self.sections[key].entries)[Verdict(verdict)]
 
     def score(self, name: str, run: str, metric: str, split: str = paths.TEST) -> str:
-        """With its 95 % interval over sentences, if it has one."""
+        """A score with its 95 % interval over sentences, if it has one."""
         found = self[name].results.scores
         chosen = found[
             (found["run"] == run) & (found["metric"] == metric) & (found["split"] == split)
@@ -97,7 +97,7 @@ class Records:
         return f"{score['value']:.2f}" + (f" ({bounds})" if bounds else "")
 
     def mean(self, name: str, task: str, model: str, metric: str, split: str = paths.TEST) -> str:
-        """Over a model's seeds, with their standard deviation and number."""
+        """The mean over a model's seeds, with their standard deviation and number."""
         means = over_seeds(self[name].results.scores)
         chosen = (means["metric"] == metric) & (means["split"] == split)
         (found,) = means[chosen & (means["task"] == task) & (means["model"] == model)].to_dict(
@@ -106,19 +106,19 @@ class Records:
         return f"{found['mean']:.2f} ± {found['sd']:.2f} ({found['n']} seeds)"
 
     def compared(self, measure: str, model: str) -> str:
-        """Of a row of table 3: the mean over its seeds and their standard deviation."""
+        """Mean and standard deviation over the seeds of a row of table 3."""
         rows = self[CLAIMS].results.comparisons
         chosen = (rows["model"] == model) & (rows["measure"] == measure)
         (found,) = rows[chosen].to_dict("records")
         return f"{found['mean']:.2f} ± {found['sd']:.2f}"
 
     def hours(self, name: str) -> str:
-        """Of all trainings together."""
+        """Total hours of all trainings."""
         return f"{self[name].results.runs['seconds'].sum() / 3600:.1f}"
 
     @staticmethod
     def published(target: str, metric: str) -> str:
-        """What others printed first for a target language, or for trees."""
+        """The first score that others published for a target language, or for trees."""
         return next(
             figure.value.text
             for figure in PUBLISHED
@@ -130,8 +130,8 @@ class Records:
         return _without_heading(self.sections[key].tables[0])
 
     def beside_others(self) -> str:
-        """Ours beside the figures that others published on the same sentences; of a model with
-        several seeds, the mean alone."""
+        """Our scores next to those that others published on the same sentences; for a model with
+        several seeds, only the mean."""
         columns = text("System", "Published", "Ours", "Difference", "Run", "Reproduction")
         return _without_heading(table("", columns, self._beside_others()))
 
@@ -151,7 +151,7 @@ def _without_heading(shown: Table) -> str:
 
 
 def render(reproductions: Path) -> dict[Path, str]:
-    """Every file, by its path below the project; of README.md what is between BEGIN and END."""
+    """Every file by its path in the project; for README.md, the part between BEGIN and END."""
     records = Records(reproductions)
     templates = environment()
     pages = {
@@ -164,17 +164,17 @@ def render(reproductions: Path) -> dict[Path, str]:
 
 
 def write(project: Path) -> None:
-    """Write them all, and README.md of each reproduction.
+    """Write all files, and README.md of each reproduction.
 
     Raises:
         ConfigError, DataError, ScoreError: a reproduction is damaged.
-        DataError: README.md lacks the comments between which its results belong.
+        DataError: README.md lacks the comments BEGIN or END.
     """
     before, begin, rest = (project / README).read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
-        where = f"{BEGIN.strip()} and {END.strip()}"
-        raise DataError(f"{project / README}: the lines {where} are missing.")
+        lines = f"{BEGIN.strip()} and {END.strip()}"
+        raise DataError(f"{project / README}: the lines {lines} are missing.")
     for params in (project / paths.REPRODUCTIONS).glob(f"*/{PARAMS}"):
         write_page(params.parent)
     files = render(project / paths.REPRODUCTIONS)

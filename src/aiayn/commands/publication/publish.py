@@ -18,7 +18,7 @@ from aiayn.files import replaced_folder
 from aiayn.results import paths
 from aiayn.results.machine_metadata import UNKNOWN_COMMIT
 
-# enough to continue elsewhere and to render the report again; no weights, data or downloads
+# enough to continue elsewhere and to render the report; no weights, data or downloads
 PUBLISHED = (
     PARAMS, paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS,
     paths.METADATA, paths.COMPARISONS, paths.PROFILES, paths.ILLUSTRATIONS, paths.REPORTS,
@@ -32,19 +32,19 @@ def publish(name: str, *, force: bool = False) -> Path:
 
     Args:
         name: letters, digits, _, - and .
-        force: also if code differs from the commit, or stages are not up to date.
+        force: even if code differs from the commit, or stages are not up to date.
     Returns:
         The reproduction's folder.
     Raises:
-        ConfigError: that is no name.
-        GraphError: code differs from the commit, or a stage is not up to date; whether forced or
-            not, a training's code was not committed.
+        ConfigError: the name is invalid.
+        GraphError: code differs from the commit, or a stage is not up to date (unless forced); or a
+            training's code was not committed.
         DataError, ScoreError: a result is damaged.
     """
     if not NAME.fullmatch(name):
         raise ConfigError(
-            f"{name!r} is no name for a reproduction. Use letters, digits, _, - and ., with a "
-            "letter or a digit first."
+            f"{name!r} is not a valid name. Use letters, digits, _, - and ., with a letter or a "
+            "digit first."
         )
     if not force:
         publishable.check_committed(paths.project())
@@ -52,8 +52,8 @@ def publish(name: str, *, force: bool = False) -> Path:
     for training in Reproduction(Path(), name).trainings:
         if training.commit == UNKNOWN_COMMIT or training.commit.endswith("-dirty"):
             raise GraphError(
-                f"A training ran at {training.commit}: its code is in no commit, so nobody can run "
-                "it again. Commit the code and train again."
+                f"A training ran at {training.commit}: its code was not committed, so it cannot be "
+                "reproduced. Commit the code and train again."
             )
     reproductions = paths.project() / paths.REPRODUCTIONS
     folder = reproductions / name
@@ -72,7 +72,7 @@ def publish(name: str, *, force: bool = False) -> Path:
 
 
 def _lock_of_graph() -> str:
-    """dvc.lock without the stages that dvc.yaml and params.yaml no longer have: DVC keeps them."""
+    """dvc.lock without stages that no longer exist, which DVC keeps."""
     params = yaml.load(PARAMS.read_bytes(), yaml.CSafeLoader)
     stages = dvc_yaml.stages(dvc_yaml.read(), params)
     names = {f"{stage}@{item}" if item else stage for stage, item in stages}

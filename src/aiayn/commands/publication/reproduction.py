@@ -1,4 +1,4 @@
-"""A reproduction's folder, read for the pages about it."""
+"""Reading a reproduction's folder for the pages about it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from aiayn.results.metadata import TrainingMetadata
 
 
 class Reproduction:
-    """What was trained and measured. Attributes raise DataError or ScoreError if a file of theirs
-    is damaged.
+    """A reproduction's trainings and results. Attributes raise DataError or ScoreError if a file is
+    damaged.
 
     Args:
         root: the folder.
-        name: default: the folder's.
+        name: default: the folder's name.
     Raises:
         ConfigError: params.yaml is missing or damaged.
     """
@@ -33,23 +33,23 @@ class Reproduction:
 
     @cached_property
     def trainings(self) -> list[TrainingMetadata]:
-        """The metadata of every training, by its end."""
+        """The metadata of every training, ordered by end time."""
         files = (self.root / paths.METADATA).glob("*.train.json")
         return sorted(map(metadata.read_train, files), key=lambda training: training.ended)
 
     def distinct(self, fact: Callable[[TrainingMetadata], Any]) -> list[str]:
-        """The values of a fact of the trainings, each once."""
+        """The distinct values of a fact of the trainings."""
         return list(dict.fromkeys(str(fact(training)) for training in self.trainings))
 
     @cached_property
     def test_scores(self) -> pd.DataFrame:
-        """Of results.scores, the first score of each run on each of its test sets."""
+        """The first score of each run on each of its test sets."""
         scores = self.results.scores
         return scores[scores["split"] != paths.DEV].drop_duplicates(["run", "split"])
 
     @property
     def verdicts(self) -> str:
-        """How many of the paper's statements have each verdict; empty if nothing was compared."""
+        """The number of the paper's statements by verdict, as text; empty without a comparison."""
         counts = self.results.findings["verdict"].value_counts(sort=False)
         return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 

@@ -1,5 +1,5 @@
-"""README.md of a reproduction's folder: what was run, on which data, with which result, and how to
-reproduce it; rendered from the folder's own files."""
+"""README.md of a reproduction: what was run on which data, the results, and how to reproduce them;
+rendered from the folder's own files."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def render(found: Reproduction) -> str:
             commits=commits,
             dirty=any(commit.endswith("-dirty") for commit in commits),
             results=markdown((_results(found),)),
-            # URLs as they are: with escapes they would lead nowhere
+            # URLs must not be escaped
             data=re.sub(
                 r"https?://\S+", lambda url: url[0].replace("\\", ""), markdown((_data(found),))
             ),
@@ -94,10 +94,6 @@ def render(found: Reproduction) -> str:
         )
     )
     return re.sub("\n{3,}", "\n\n", page).rstrip("\n") + "\n"
-
-
-def _without_escapes(url: re.Match[str]) -> str:
-    return url[0].replace("\\", "")
 
 
 def _results(found: Reproduction) -> Table:
@@ -122,7 +118,7 @@ def _results(found: Reproduction) -> Table:
 
 
 def _data(found: Reproduction) -> Table:
-    """Each source of the tasks' text once, then the digests of the whole text."""
+    """Each source of the tasks' text, then the digests of the whole text."""
     sources: dict[tuple[str, ...], list[str]] = {}
     for name in found.config.tasks:
         for source in dict.fromkeys(_sources(found, name)):
@@ -137,11 +133,11 @@ def _data(found: Reproduction) -> Table:
 
 
 def _sources(found: Reproduction, task: str) -> Iterator[tuple[str, str, str]]:
-    """Source, licence and checksum of everything that a task's text is made of."""
-    corpora, catalogue = found.config.task(task).text, found.config.catalogue
-    for name in (*corpora.train, corpora.dev, *corpora.tests.values()):
+    """Source, licence and checksum of every corpus of a task."""
+    spec, catalogue = found.config.task(task).text, found.config.catalogue
+    for name in spec.corpora:
         corpus = catalogue.corpora[name]
-        downloads = corpus.downloads((corpora.source, corpora.target))
+        downloads = corpus.downloads((spec.source, spec.target))
         for download in map(catalogue.downloads.__getitem__, downloads):
             yield download.url, download.licence, download.checksum
         if not downloads:

@@ -1,4 +1,4 @@
-"""The table of all reproductions, and what each finds about the paper's statements."""
+"""The table of all reproductions, and the table of their findings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aiayn.report.findings import NOT_TESTED, claim_text, effect_text
 from aiayn.report.tables import EMPTY, Table, markdown, row, table, text
 from aiayn.results import paths
 
-SHOWN = 8  # scores of a reproduction
+SHOWN = 8  # scores per reproduction
 NOTE = (
     "A folder has the parameters, dvc.lock and all results of a reproduction without its weights: "
     "aiayn verify FOLDER compares another project with it. Test sets: the first score of each run "
@@ -95,7 +95,7 @@ def statements(reproductions: Sequence[Reproduction]) -> Table:
 
 
 def _scores(found: Reproduction) -> str:
-    """On the first test sets: the first SHOWN scores, and the number of the others."""
+    """The first SHOWN scores on the first test sets, and the number of the others."""
     scores = found.test_scores
     shown = [
         f"{score['run']} {score['metric']} {score['value']:.2f}"

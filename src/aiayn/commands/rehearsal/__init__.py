@@ -1,1 +1,1 @@
-"""`aiayn rehearse`: runs a scale with small models, and checks the machine for the real run."""
+"""`aiayn rehearse`: a short trial of a scale on generated text, and a check of the machine."""

@@ -1,4 +1,4 @@
-"""What the real run of a scale needs, counted: memory, disk and FLOPs."""
+"""Estimates of the memory, disk space and FLOPs of a scale's real run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from aiayn.profiling.models import TRAINING_TO_FORWARD, ForwardFlops, on_meta
 
 FLOAT32 = 4  # bytes
 
-# of a pair of WMT's news tests of 2008 to 2012, both sides, in bytes: text, and arrays of piece ids
+# bytes per sentence pair, both sides, in WMT's news tests of 2008 to 2012: text, and piece ids
 TEXT_BYTES, TOKEN_BYTES = 280, 140
 
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """What the training of a run needs: `disk_bytes` stay, DVC's copy included, `scratch_bytes` are
-    there while it trains."""
+    """Requirements of a run's training: `disk_bytes` are permanent, including DVC's copy,
+    `scratch_bytes` are temporary."""
 
     run: str
     parameters: int
@@ -37,12 +37,12 @@ class RunEstimate:
 
 
 def estimate_runs(params: Config) -> list[RunEstimate]:
-    """Of every run; its model is built in real size, without memory."""
+    """The estimate of every run; models are built in real size on the meta device."""
     found = []
     for name, run in params.runs.items():
         row, task = params.model_of(name), params.task(run.task)
         vocabulary, labels = task.bpe.vocabulary, len(task.text.labels or ())
-        # fields of the training alone make no other model
+        # parameters of the training do not affect the model
         shape = row.replace(P_drop=0.0, eps_ls=0.0, steps=1, average=1, checkpoint_steps=1)
         parameters = _count_parameters(shape, vocabulary, params.training.max_length, labels)
         weight_files = row.average + (name in params.tested)
@@ -52,8 +52,8 @@ def estimate_runs(params: Config) -> list[RunEstimate]:
                 parameters=parameters,
                 flops=row.steps * _step_flops(params, row, vocabulary, labels),
                 disk_bytes=2 * FLOAT32 * parameters * weight_files,
-                # the last checkpoints, and two states to resume from: one is written before the
-                # other is deleted
+                # the last checkpoints and two resume states: the new one is written before the old
+                # one is deleted
                 scratch_bytes=FLOAT32 * parameters * (row.average + 2 * 3),
             )
         )
@@ -61,17 +61,17 @@ def estimate_runs(params: Config) -> list[RunEstimate]:
 
 
 def activation_bytes(params: Config, run: str) -> int:
-    """The most that is alive at once in a step of a real micro-batch, counted without memory.
+    """Peak bytes of live activations in a step of a real micro-batch, counted on the meta device.
 
-    The logits are left out: training computes them in pieces. A classifier is counted with a
-    decoder, which is more than it needs.
+    The logits are left out, because training computes them in chunks. A classifier is counted with
+    a decoder, which overestimates it.
     """
     vocabulary, length = params.task_of(run).bpe.vocabulary, params.profiling.sentence_pieces
     model = on_meta(params.model_of(run), vocabulary, params.training.max_length, labels=0)
     assert isinstance(model, Transformer)
     with torch.device("meta"):
         pieces = torch.zeros(_micro_batch_pairs(params), length, dtype=torch.long)
-    for parameter in model.parameters():  # as in training, gradients are there before the step
+    for parameter in model.parameters():  # as in training, gradients are already allocated
         parameter.grad = torch.zeros_like(parameter)
     with LiveBytes() as live:
         model.states(pieces, pieces).sum().backward()  # type: ignore[no-untyped-call]
@@ -79,8 +79,8 @@ def activation_bytes(params: Config, run: str) -> int:
 
 
 def text_bytes(params: Config, task: str) -> int | None:
-    """Disk for a task's text and tokens, DVC's copy included, if its downloads are those of the
-    paper, whose numbers of pairs are published; None for other tasks."""
+    """Disk space of a task's text and tokens, including DVC's copy; None unless the downloads are
+    the paper's, whose numbers of pairs are published."""
     text = params.task(task).text
     checksums = {
         params.catalogue.downloads[side.download].checksum

@@ -1,4 +1,4 @@
-"""What a scale needs and this machine does not have, each in a line that says what to do."""
+"""Requirements of a scale that this machine does not meet, as lines that say what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from aiayn.config import Config, Task
+from aiayn.config import Config
 from aiayn.data.corpora.fetching import Source, source
 from aiayn.data.corpora.transfer import size_at
 from aiayn.data.corpora.treebanks import treebank_trees
@@ -23,9 +23,9 @@ REQUESTS = 8  # at a time
 
 
 def missing_treebanks(params: Config) -> list[str]:
-    """Folders of licensed trees that are not named, or have no readable tree."""
+    """Folders of licensed trees that are not configured, or have no readable tree."""
     missing = []
-    for name in dict.fromkeys(name for task in params.tasks.values() for name in _corpora(task)):
+    for name in dict.fromkeys(name for task in params.tasks.values() for name in task.text.corpora):
         treebank = params.catalogue.corpora[name].treebank
         if treebank is not None and treebank.folder is not None:
             try:
@@ -36,7 +36,7 @@ def missing_treebanks(params: Config) -> list[str]:
 
 
 def sources(params: Config, mirror: str | None) -> tuple[list[Source], list[str]]:
-    """Where the downloads of all tasks come from, and those that a mirror does not have."""
+    """The sources of all tasks' downloads, and a message for each that the mirror lacks."""
     found, missing = [], []
     for name in _downloads(params):
         try:
@@ -49,7 +49,8 @@ def sources(params: Config, mirror: str | None) -> tuple[list[Source], list[str]
 
 
 def missing_downloads(found: Sequence[Source]) -> list[str]:
-    """Files that a host does not have, or not in the catalogue's size. Nothing is downloaded."""
+    """Files that are missing on their host or have another size than in the catalogue. Nothing is
+    downloaded."""
 
     def check(one: Source) -> str | None:
         if one.url is None:
@@ -61,7 +62,7 @@ def missing_downloads(found: Sequence[Source]) -> list[str]:
         if None not in (size, one.download.bytes) and size != one.download.bytes:
             return (
                 f"{one.url}: the host has {size} bytes, the catalogue declares "
-                f"{one.download.bytes}. It serves another version: set AIAYN_MIRROR."
+                f"{one.download.bytes}. It is another version: set AIAYN_MIRROR."
             )
         return None
 
@@ -74,7 +75,7 @@ def missing_processors(params: Config) -> Iterator[str]:
     gpus, cluster = visible_gpus(), params.launcher.nodes is not None
     if params.machine.device == "cuda" and not gpus and not cluster:
         yield (
-            "no GPU: machine.device is cuda, and torch sees none. Use a machine with GPUs, and a "
+            "no GPU: machine.device is cuda, but torch sees none. Use a machine with GPUs, and a "
             f"CUDA build of torch that its driver can run (this one: {_cuda_build()})."
         )
     command = params.launcher.command
@@ -83,16 +84,17 @@ def missing_processors(params: Config) -> Iterator[str]:
     program = shlex.split(command)[0]
     if shutil.which(program) is None:
         yield f"launcher.command starts {program!r}, which is not installed. Install it."
-    asked = params.launcher.gpus or 0
-    if gpus and not cluster and asked > gpus:
+    requested = params.launcher.gpus or 0
+    if gpus and not cluster and requested > gpus:
         yield (
-            f"launcher.gpus is {asked}, and torch sees {gpus} GPUs. "
-            f"Give it GPUS={gpus}, or compose with LAUNCHER=here."
+            f"launcher.gpus is {requested}, but torch sees {gpus} GPUs. "
+            f"Set GPUS={gpus} or LAUNCHER=here."
         )
 
 
 def missing_memory(largest: str, process_bytes: int, processes: int) -> Iterator[str]:
-    """If the largest model and a micro-batch do not fit, on a GPU or together in the memory."""
+    """A line if the largest model and a micro-batch do not fit into a GPU, or on a CPU, if those of
+    all processes do not fit into memory."""
     if visible_gpus():
         available, where, needed = torch.cuda.mem_get_info(0)[0], "the GPU has free", process_bytes
     else:
@@ -106,23 +108,23 @@ def missing_memory(largest: str, process_bytes: int, processes: int) -> Iterator
 
 
 def missing_disk(needed: Mapping[Path, int]) -> Iterator[str]:
-    """Folders on whose disk less is free than the scale needs."""
+    """A line for each folder whose disk has less free space than the scale needs."""
     for folder, bytes_needed in needed.items():
         free = free_bytes(folder)
         if bytes_needed > free:
             yield (
-                f"disk: {folder.resolve()} needs {bytes_needed / 1e9:,.0f} GB, "
+                f"disk: {folder.resolve()} needs {bytes_needed / 1e9:,.0f} GB, but only "
                 f"{free / 1e9:,.0f} GB are free. Free some space."
             )
 
 
 def host_memory() -> int:
-    """In bytes."""
+    """Memory of this machine, in bytes."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def visible_gpus() -> int:
-    """Those of this machine that torch can use."""
+    """The number of this machine's GPUs that torch can use."""
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
@@ -134,11 +136,7 @@ def _downloads(params: Config) -> list[str]:
     names = (
         name
         for task in params.tasks.values()
-        for corpus in _corpora(task)
+        for corpus in task.text.corpora
         for name in params.catalogue.corpora[corpus].downloads((task.text.source, task.text.target))
     )
     return list(dict.fromkeys(names))
-
-
-def _corpora(task: Task) -> tuple[str, ...]:
-    return (*task.text.train, task.text.dev, *task.text.tests.values())

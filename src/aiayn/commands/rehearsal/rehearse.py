@@ -1,6 +1,6 @@
-"""Would a long run of a scale succeed on this machine? A few steps of its trainings by its own
-launcher and every stage of its graph, then what the real run needs and what is missing for it.
-Nothing is downloaded, and the project is not changed."""
+"""A check that a scale can run on this machine: a few steps of its trainings with its own launcher,
+every stage of its graph, and the requirements of the real run. Nothing is downloaded, and the
+project is not changed."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from aiayn.errors import TrainingError
 from aiayn.results import paths
 from aiayn.results.progress import clock
 
-MOST_JOBS = 4  # each has a copy of torch
+MOST_JOBS = 4  # each loads torch
 GB = 1e9
 ON_A_CPU = (
-    "NOT TRIED: GPUs, NCCL, bfloat16, the models in their real size. This scale asks for GPUs, and "
-    "torch sees none here: narrow models were trained on the CPU instead"
+    "NOT TRIED: GPUs, NCCL, bfloat16, models of real size. This scale requires GPUs, but torch "
+    "sees none here: narrow models were trained on the CPU instead"
 )
 
 
 def rehearse(root: Path, scale: str | None, launcher: str | None, gpus: str | None) -> bool:
-    """Print the outcome of a rehearsal; whether nothing failed and nothing is missing.
+    """Print the outcome of a rehearsal. Returns whether nothing failed and nothing is missing.
 
     Args:
-        root: the project's folder; the rehearsal's is in its scratch, where the nodes of a cluster
-            see it too.
+        root: the project's folder; the rehearsal runs in its scratch folder, which the nodes of a
+            cluster can see too.
         scale, launcher, gpus: as for `write_params`.
     Raises:
         ConfigError: the scale's parameters cannot be composed.
@@ -55,18 +55,18 @@ def rehearse(root: Path, scale: str | None, launcher: str | None, gpus: str | No
         params = make_project(root, folder, scale, launcher, gpus)
         print(f"{params.scale}: a few steps and every stage, with generated text", flush=True)
         tried, failures, speed = _try(folder, params)
-    with suppress(OSError):  # it has something else
+    with suppress(OSError):  # not empty
         scratch.rmdir()
     _print_section("tried", [*(f"FAILED: {line}" for line in failures), *tried])
-    needs, lines = _real_run(params, None if lacks_gpus(params) else speed)
+    needs, lacking = _real_run(params, None if lacks_gpus(params) else speed)
     _print_section("the real run needs", needs)
-    _print_section("missing on this machine", lines or ["nothing"])
+    _print_section("missing on this machine", lacking or ["nothing"])
     print(f"\nRehearsed in {clock(time.monotonic() - begun)}.")
-    return not failures and not lines
+    return not failures and not lacking
 
 
 def _try(folder: Path, params: Config) -> tuple[list[str], list[str], float | None]:
-    """What was tried and what failed, a line each; the first run's target tokens per second."""
+    """Lines about what was tried and what failed, and the first run's target tokens per second."""
     jobs = 1 if params.launcher.command else min(MOST_JOBS, os.cpu_count() or 1)
     chosen, speed = chosen_runs(params), None
     tried = [ON_A_CPU] if lacks_gpus(params) else []
@@ -88,7 +88,7 @@ def _try(folder: Path, params: Config) -> tuple[list[str], list[str], float | No
 
 
 def _real_run(params: Config, speed: float | None) -> tuple[list[str], list[str]]:
-    """A line for each thing that it needs, and for each that is missing."""
+    """Lines about what the real run needs, and about what is missing."""
     sources, lines = missing.sources(params, os.environ.get("AIAYN_MIRROR"))
     lines += missing.missing_downloads(sources)
     lines += missing.missing_treebanks(params)
@@ -117,14 +117,14 @@ def _real_run(params: Config, speed: float | None) -> tuple[list[str], list[str]
 
 
 def _times(params: Config, runs: list[estimates.RunEstimate], speed: float | None) -> Iterator[str]:
-    """Of all trainings and of each, by their FLOPs, where the speed of the one that was tried is
+    """Training times, in total and for each run, from their FLOPs and the measured speed, if it is
     known."""
     tried = next(run for run in runs if run.run == chosen_runs(params)[0])
     tokens = params.model_of(tried.run).steps * params.training.batch_tokens
     hours_a_flop = tokens / speed / 3600 / tried.flops if speed else None
     flops = sum(run.flops for run in runs)
     if hours_a_flop is None:
-        yield f"training: {flops:.1e} FLOPs; how long they take is not known"
+        yield f"training: {flops:.1e} FLOPs; the time is not known"
     else:
         gpus = (params.launcher.gpus or 1) * (params.launcher.nodes or 1)
         cost = f", {flops * hours_a_flop * gpus:,.1f} GPU hours" if missing.visible_gpus() else ""

@@ -1,5 +1,5 @@
-"""A project with the whole pipeline of a scale in short: its tasks, models, vocabularies, recipe
-and launcher, with generated text and a few steps."""
+"""A small version of a scale's pipeline: its tasks, models, vocabularies, recipe and launcher, with
+generated text and a few steps."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from aiayn import config
 from aiayn.config import Config, Task
 from aiayn.config.compose import CONF, write_params
 
-STEPS, GPU_STEPS = 20, 100  # so many that a training on a GPU can be stopped before its end
+STEPS, GPU_STEPS = 20, 100  # enough to stop a training on a GPU before its end
 LOG_STEPS = 5
-WORDS = (6, 12, 24, 36, 42)  # of generated sentences, in turn
+WORDS = (6, 12, 24, 36, 42)  # lengths of generated sentences, in turn
 HELD_OUT_PAIRS = 50
-EXTRA_LENGTH = 10  # the search of an untrained model goes on to the last step
-TREEBANK = "AIAYN_REHEARSAL"  # the variable that names the folder of generated trees
+EXTRA_LENGTH = 10  # an untrained model's outputs reach the maximum length
+TREEBANK = "AIAYN_REHEARSAL"  # the environment variable with the folder of generated trees
 COPIED = (str(CONF), "pipeline", "src")
 NARROW = {"d_model": 32, "d_ff": 64, "d_k": 8, "d_v": 8}
-PROCESSES = 2  # on a CPU in the place of GPUs
+PROCESSES = 2  # on a CPU, instead of GPUs
 PROFILING = {
     "counts": {"n": [4, 8, 16, 32], "d": [16, 32, 64, 128], "k": [3, 5, 7, 9], "r": [2, 4, 8, 16]},
     "fixed": {"n": 8, "d": 16, "k": 3, "r": 4},
@@ -42,7 +42,7 @@ PROFILING = {
 
 
 def lacks_gpus(params: Config) -> bool:
-    """Whether a scale asks for GPUs of this machine, which has none that torch sees."""
+    """Whether a scale requires this machine's GPUs, but torch sees none."""
     here = params.launcher.nodes is None
     return here and params.machine.device == "cuda" and not torch.cuda.is_available()
 
@@ -54,15 +54,15 @@ def make_project(
     launcher: str | None = None,
     gpus: str | None = None,
 ) -> Config:
-    """Write a project whose pipeline is that of a scale in short.
+    """Write a project with a small version of a scale's pipeline.
 
-    Unchanged are its tasks, kinds, forms and rules of cleaning, sizes of vocabularies and beams;
-    the models of the `chosen_runs`, the recipe and the launcher. Where the machine `lacks_gpus`,
-    the models are narrow, the batches small, and two processes of the CPU take the GPUs' place.
+    Unchanged are its tasks, kinds, forms and cleaning rules, vocabulary and beam sizes, the models
+    of the `chosen_runs`, the recipe and the launcher. If the machine `lacks_gpus`, the models are
+    narrow, the batches small, and two processes on the CPU replace the GPUs.
 
     Args:
         root: the real project's folder.
-        folder: an empty one.
+        folder: an empty folder.
         scale, launcher, gpus: as for `write_params`.
     Returns:
         The scale's real parameters.
@@ -88,7 +88,7 @@ def make_project(
     if lacks_gpus(real):
         for row in params["models"].values():
             row |= NARROW | {"N": min(row["N"], 2)}
-        # no smaller: a micro-batch holds the longest sentence
+        # the minimum: a micro-batch must hold the longest sentence
         least = real.training.micro_batches * real.training.max_length
         params["training"]["batch_tokens"] = least
         params["machine"] |= {"device": "cpu", "threads": 1}
@@ -102,9 +102,9 @@ def make_project(
 
 
 def chosen_runs(params: Config) -> list[str]:
-    """Every run that is tested or illustrated, and one for each other combination of task, kind of
-    positions and extensions. The others differ in numbers only, and their models are built in
-    real size for the estimates."""
+    """Every run that is tested or illustrated, and one for each other combination of task,
+    positional encoding and extensions. The rest differ only in sizes; the estimates build their
+    models in real size."""
     first: dict[tuple[str, str, str], str] = {}
     for name, run in params.runs.items():
         if name not in params.tested:
@@ -124,7 +124,7 @@ def run_pipeline(
         on_done: called after each stage.
         targets: as for `aiayn repro`; without any, every stage.
     Returns:
-        A line with the reason for each stage that failed, and the number of those that succeeded.
+        A line with the error of each failed stage, and the number of stages that succeeded.
     """
     command = [sys.executable, "-m", "aiayn", "repro", "--jobs", str(jobs), *targets]
     process = subprocess.Popen(
@@ -145,7 +145,7 @@ def run_pipeline(
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """What the stages of such a project run with."""
+    """The environment of such a project's stages."""
     return os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYTHONPATH": str(folder / "src"),
@@ -160,23 +160,23 @@ def environment(folder: Path) -> dict[str, str]:
 def _generate_text(
     tasks: Mapping[str, Task], params: Mapping[str, Any], folder: Path
 ) -> dict[str, Any]:
-    """Write a corpus for every split of every task, and name it in the task's parameters.
+    """Write a corpus for every split of every task, and set it in the task's parameters.
 
     Returns:
-        Their catalogue. Random sequences to be copied stay as they are.
+        Their catalogue. Random sequences to be copied are unchanged.
     """
     downloads: dict[str, Any] = {}
     corpora: dict[str, Any] = {}
     for name, task in tasks.items():
         text = params["tasks"][name]["text"]
         if task.kind == "copying":
-            used = (*task.text.train, task.text.dev, *task.text.tests.values())
-            corpora |= {corpus: params["catalogue"]["corpora"][corpus] for corpus in used}
+            used = params["catalogue"]["corpora"]
+            corpora |= {corpus: used[corpus] for corpus in task.text.corpora}
             continue
         words = _words(task.bpe.vocabulary, seed=name)
         for split in ("train", *task.text.splits):
             corpus = f"{name}.{split}"
-            # in training text every word occurs, so that the vocabulary can have its size
+            # every word occurs in the training text, so that the vocabulary reaches its size
             turns = (
                 -(-len(words) // sum(WORDS)) if split == "train" else HELD_OUT_PAIRS // len(WORDS)
             )
@@ -205,7 +205,7 @@ def _generate_text(
 
 
 def _words(count: int, seed: str) -> list[str]:
-    """As many different words as a vocabulary has pieces."""
+    """`count` different words: as many as the vocabulary has pieces."""
     draw = random.Random(seed)
     words: dict[str, None] = {}
     while len(words) < count:
@@ -214,7 +214,7 @@ def _words(count: int, seed: str) -> list[str]:
 
 
 def _sentences(words: list[str], count: int, seed: str) -> list[str]:
-    """Sentences whose words run out in random order before one is repeated."""
+    """Sentences that use all words in random order before repeating one."""
     supply = cycle(random.Random(seed).sample(words, len(words)))
     return [" ".join(islice(supply, length)) for length in islice(cycle(WORDS), count)]
 

@@ -1,5 +1,5 @@
-"""A training of a rehearsal, by the scale's own launcher: how fast it is, whether it ends with the
-same bits when it is stopped and resumed, and whether one process alone has the same losses."""
+"""The trial training of a rehearsal, with the scale's own launcher: its speed, whether stopping and
+resuming gives identical weights, and whether a single process gives the same losses."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from aiayn.errors import TrainingError
 from aiayn.results import history, metadata, paths, progress
 from aiayn.results.progress import Progress
 
-LARGEST_DIFFERENCE = 0.01  # of a loss, relative: the order of sums differs, and in bfloat16 more
+LARGEST_DIFFERENCE = 0.01  # relative, of a loss: the order of summation differs
 POLL_SECONDS = 0.01
 
 
 def try_training(folder: Path, run: str, lines: list[str]) -> float:
-    """Train a run of a project by its launcher; again, stopped and resumed; and in one process.
+    """Train a run with its launcher; again, stopped and resumed; and in one process.
 
     Args:
-        folder: a project that `make_project` wrote, whose tokens are there; the first training's
-            state stays in its scratch folder.
-        lines: receives a line for each thing that was tried, or could not be.
+        folder: a project that `make_project` wrote, with its tokens; the first training's state
+            stays in its scratch folder.
+        lines: receives a line for each thing that was tried or could not be.
     Returns:
-        The real target tokens per second of the first, without its start.
+        Target tokens per second of the first training, without padding and start-up.
     Raises:
-        TrainingError: one fails, or ends with something else.
+        TrainingError: a training fails, or its results differ.
     """
     params = config.load(folder / config.PARAMS)
     stopped, alone = (folder.with_name(f"{folder.name}-{name}") for name in ("stopped", "alone"))
@@ -45,7 +45,7 @@ def try_training(folder: Path, run: str, lines: list[str]) -> float:
     curve = history.read(folder / paths.history(run))
     tokens = dict(zip(curve.step, curve.tokens, strict=True))
     speed: float = record.tokens_per_second
-    if len(times) > 2:  # the first line waited for the start, the last for a validation
+    if len(times) > 2:  # the first line includes start-up, the last one a validation
         first, *_, last, _ = times
         speed = (tokens[last] - tokens[first]) / (times[last] - times[first])
     lines.append(
@@ -55,27 +55,29 @@ def try_training(folder: Path, run: str, lines: list[str]) -> float:
     if params.launcher.nodes is None:
         lines.append(_stop_and_resume(folder, stopped, run))
     else:
-        lines.append("not tried: stop and resume, which the cluster's scheduler does")
+        lines.append("not tried: stop and resume, because the cluster's scheduler does it")
     if record.processes > 1:
         lines.append(_compare(folder, alone, run))
     else:
-        lines.append("not tried: several processes, as the launcher starts one")
+        lines.append("not tried: several processes, because the launcher starts one")
     return speed
 
 
 def _stop_and_resume(folder: Path, stopped: Path, run: str) -> str:
     _train(stopped, run, stop=True)
     if (stopped / paths.history(run)).exists():
-        return "not tried: stop and resume, as the training ended before it could be stopped"
+        return "not tried: stop and resume, because the training ended before it could be stopped"
     _train(stopped, run)
     if _digests(stopped, run) != _digests(folder, run):
-        raise TrainingError(f"{run}: stopped by SIGTERM and resumed, it ended with other bits.")
+        raise TrainingError(
+            f"{run}: stopped by SIGTERM and resumed, it ended with different weights or losses."
+        )
     starts = metadata.read_train(stopped / paths.training_metadata(run)).starts
-    return f"stopped by SIGTERM and resumed ({starts} starts): the same bits in the end"
+    return f"stopped by SIGTERM and resumed ({starts} starts): identical weights and losses"
 
 
 def _compare(folder: Path, alone: Path, run: str) -> str:
-    """Losses by all processes and by one."""
+    """Compare the losses of all processes and of one."""
     file = alone / config.PARAMS
     params = yaml.safe_load(file.read_bytes())
     file.write_text(yaml.safe_dump({**params, "launcher": {"command": None}}), encoding="utf-8")
@@ -92,11 +94,11 @@ def _train(folder: Path, run: str, *, stop: bool = False) -> dict[int, float]:
     """Run the train stage as DVC does.
 
     Args:
-        stop: by SIGTERM, at its first line of progress.
+        stop: send SIGTERM at its first line of progress.
     Returns:
-        When each line of progress was seen, in seconds, by step.
+        The time in seconds at which each progress update was seen, by step.
     Raises:
-        TrainingError: it failed, without having been stopped.
+        TrainingError: it failed without having been stopped.
     """
     times: dict[int, float] = {}
     process = subprocess.Popen(
@@ -117,13 +119,13 @@ def _train(folder: Path, run: str, *, stop: bool = False) -> dict[int, float]:
             break
     _, printed = process.communicate()
     if process.returncode and not stop:
-        last = (printed.strip().splitlines() or [f"it ended with status {process.returncode}."])[-1]
+        last = (printed.strip().splitlines() or [f"exited with status {process.returncode}."])[-1]
         raise TrainingError(f"{run}: {last}")
     return times
 
 
 def _digests(folder: Path, run: str) -> list[str]:
-    """Of the weights and the curve that a training left."""
+    """Digests of a training's checkpoints and history."""
     weights = paths.saved_checkpoints(paths.checkpoints(folder / paths.model(run)))
     files = [*weights, folder / paths.history(run)]
     return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]

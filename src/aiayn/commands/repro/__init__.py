@@ -1,1 +1,1 @@
-"""`aiayn repro`: `dvc repro` with several stages at a time, in the folder of a scale."""
+"""`aiayn repro`: `dvc repro` with several stages in parallel, in the folder of a scale."""

@@ -1,5 +1,5 @@
-"""What a person sees of a graph that runs: in a terminal a line for each running stage, elsewhere
-a line every half minute."""
+"""Progress display of a running graph: one line per running stage in a terminal, else a summary
+line every half minute."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ QUIET_SECONDS = 30.0
 
 
 class Display:
-    """Prints lines that stay and, below them in a terminal, lines that change.
+    """Prints permanent lines and, in a terminal, progress lines below them.
 
     Args:
         schedule: the graph's state.
-        stream: a terminal or not.
+        stream: a terminal or another stream.
     """
 
     def __init__(self, schedule: Schedule, stream: TextIO = sys.stderr) -> None:
@@ -33,12 +33,13 @@ class Display:
         self._started = self._shown = time.monotonic()
 
     def print(self, line: str) -> None:
-        """A line that stays."""
+        """Print a permanent line."""
         tqdm.write(line, file=self._stream)
         self._stream.flush()
 
     def show(self, groups: Sequence[StageGroup], waiting: Sequence[str] = ()) -> None:
-        """The progress of everything that runs, if it is due; then what is waited for."""
+        """Show the progress of all running stages, if it is due, and `waiting`: lines about
+        processes that are waited for."""
         lines = [*(progress_line(group) for group in groups if group.stage), *waiting]
         if self._is_terminal:
             self._draw([*(f"  {line}" for line in lines), self._summary()])
@@ -47,7 +48,7 @@ class Display:
             self.print("; ".join([self._summary(), *lines]))
 
     def close(self) -> None:
-        """Remove the lines that change; print how many stages are done."""
+        """Remove the progress lines, and print a summary."""
         self._draw([])
         self.print(self._summary())
 

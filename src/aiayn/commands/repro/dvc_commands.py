@@ -1,4 +1,4 @@
-"""DVC's command line: the graph of stages, which of them are changed, and the start of some."""
+"""DVC's command line: reading the graph, finding changed stages, and running stages."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from aiayn.errors import GraphError
 from aiayn.files import write_atomically
 from aiayn.results import paths
 
-# another DVC process holds DVC's lock while it reads or writes dvc.lock
+# --wait-for-lock: another DVC process may be reading or writing dvc.lock
 DVC = (sys.executable, "-m", "dvc", "--wait-for-lock")
 DVC_YAML = "dvc.yaml"  # as a target: the stages of this folder, not those of other scales
-# what DVC says of a file that another DVC process works on
+# DVC's message about a file that another DVC process is using
 BUSY = re.compile(r"is busy, it is being blocked by:")
 BLOCKER = re.compile(r"  \(PID (\d+)\): ")
 _NODE_OR_EDGE = re.compile(r'"(.+?)"(?: -> "(.+?)")?;')
@@ -25,7 +25,7 @@ _ENTRY = re.compile(r"^  \S.*:\n", re.MULTILINE)  # the first line of a stage in
 
 
 class BusyError(GraphError):
-    """Another DVC process, `pid`, works on a file of the graph."""
+    """Another DVC process, `pid`, is using a file of the graph."""
 
     def __init__(self, message: str, pid: int) -> None:
         super().__init__(message)
@@ -33,14 +33,14 @@ class BusyError(GraphError):
 
 
 def environment() -> dict[str, str]:
-    """What DVC and the stages' commands run with: this interpreter is their `python`."""
+    """The environment of DVC and the stages' commands: this interpreter is their `python`."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    # DVC starts a command by the shell that SHELL names; sh becomes the command, others may not
+    # DVC runs a command with $SHELL; sh replaces itself by the command, other shells may not
     return {**os.environ, "PATH": path, "SHELL": "/bin/sh"}
 
 
 def read_graph() -> dict[str, frozenset[str]]:
-    """For each stage of dvc.yaml the stages whose outputs it reads.
+    """For each stage of dvc.yaml, the stages it depends on.
 
     Raises:
         GraphError: dvc.yaml or params.yaml cannot be read.
@@ -54,9 +54,9 @@ def read_graph() -> dict[str, frozenset[str]]:
 
 
 def changed_stages() -> frozenset[str]:
-    """The stages of dvc.yaml whose code, data, parameters or outputs are not those of dvc.lock.
+    """The stages of dvc.yaml whose code, data, parameters or outputs differ from dvc.lock.
 
-    A dvc.lock that a killed DVC left incomplete loses its last entry, which DVC's run cache holds.
+    If a killed DVC left dvc.lock incomplete, its last entry is removed; DVC's run cache has it.
 
     Raises:
         BusyError: another process is writing what a stage reads.
@@ -72,7 +72,7 @@ def changed_stages() -> frozenset[str]:
 
 
 def drop_last_entry(lock: Path) -> bool:
-    """Cut dvc.lock off before its last stage; whether there was one."""
+    """Remove the last stage from dvc.lock. Returns whether there was one."""
     text = lock.read_text(encoding="utf-8", errors="replace") if lock.exists() else ""
     starts = [found.start() for found in _ENTRY.finditer(text)]
     if starts[1:]:
@@ -83,13 +83,13 @@ def drop_last_entry(lock: Path) -> bool:
 
 
 def start_stages(stages: Sequence[str], output: int) -> subprocess.Popen[bytes]:
-    """Run stages one after the other, those that are changed, until one fails.
+    """Start a DVC process that runs those stages that have changed, in order, until one fails.
 
-    In a session of its own: Ctrl-C in the terminal does not reach it.
+    It runs in a new session, so that Ctrl-C in the terminal does not reach it.
 
     Args:
-        stages: without what they need, which must be there.
-        output: the file descriptor that receives what DVC and the stages print.
+        stages: stages whose dependencies exist.
+        output: the file descriptor for the output of DVC and the stages.
     """
     return subprocess.Popen(
         [*DVC, "repro", "--single-item", *stages],
@@ -99,7 +99,7 @@ def start_stages(stages: Sequence[str], output: int) -> subprocess.Popen[bytes]:
 
 
 def commit(stages: Sequence[str], folder: Path) -> None:
-    """Put the outputs of stages into DVC's cache, as they are in the folder of a scale.
+    """Put the outputs of stages in a scale's folder into DVC's cache.
 
     Raises:
         GraphError: DVC failed.
@@ -108,7 +108,7 @@ def commit(stages: Sequence[str], folder: Path) -> None:
 
 
 def _run(*arguments: str, env: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
-    """What a DVC command printed.
+    """The output of a DVC command.
 
     Raises:
         GraphError: it failed.

@@ -1,4 +1,4 @@
-"""Runs a graph: several groups of stages at a time; a failure stops only what depends on it."""
+"""Runs a graph, several groups of stages in parallel; a failure stops only stages downstream."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from aiayn.commands.repro.stage_group import Event, StageGroup, progress_of
 from aiayn.results import failures, paths
 
 TICK_SECONDS = 0.1
-LOOK_SECONDS = 1.0  # after which another process is looked for again
+POLL_SECONDS = 1.0  # while waiting for another process
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def repro(targets: Sequence[str], jobs: int | None) -> None:
-    """Bring the pipeline in the current folder up to date. A stage that another process runs is
-    waited for, and not run again.
+    """Bring the pipeline in the current folder up to date. If another process is running a stage,
+    wait for it instead of running the stage again.
 
     Args:
         targets: stages, as for `dvc repro`; without any, all.
-        jobs: groups of stages at a time; None: as many as the cores allow with the threads that the
-            parameters give each, and one where these leave them open.
+        jobs: groups of stages in parallel; None: number of cores / machine.threads, or one if the
+            parameters do not set the threads.
     Raises:
         ConfigError, GraphError: parameters or dvc.yaml are wrong; nothing was run.
-        SystemExit: with status 1 if a stage failed, when a report of the rest is there; 128 + n
-            after signal n.
+        SystemExit: with status 1 if a stage failed, after rendering a report of the rest; with
+            128 + n after signal n.
     """
-    params = config.load()  # before DVC puts names from it into commands
+    params = config.load()  # validate names before DVC uses them in commands
     threads = params.machine.threads
     jobs = jobs or max(1, (os.cpu_count() or 1) // threads if threads else 1)
-    # processes that share the cores must not wait for each other by spinning
+    # no long busy-waiting: the processes share the cores
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     if sys.stderr.isatty():
         print("Looking for changes ...", file=sys.stderr)
@@ -57,48 +57,48 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     schedule = Schedule(graph, stages, to_run, jobs, lambda name: steps.get(name, 0))
     signals = run(schedule)
     if signals:
-        print("Stopped. The same command continues from here.", file=sys.stderr)
+        print("Stopped. Run the same command to continue.", file=sys.stderr)
         sys.exit(128 + signals[0])
     failures.write(paths.FAILURES, schedule.unfinished())
     if schedule.failed:
         partial_report.render(schedule, params)
         sys.exit(
-            f"{len(schedule.failed)} of {len(stages)} stages failed, and {len(schedule.blocked)} "
-            f"that need them did not run: {', '.join(schedule.failed)}. "
-            "The same command runs these alone."
+            f"{len(schedule.failed)} of {len(stages)} stages failed: {', '.join(schedule.failed)}; "
+            f"{len(schedule.blocked)} that depend on them did not run. Run the same command to "
+            "retry only these."
         )
 
 
 def _changed_once_free(runs: Sequence[str] = ()) -> frozenset[str]:
-    """The changed stages, once no other process works on what has to be looked at. Until then, the
-    progress of the trainings among `runs` is told."""
+    """The changed stages, after waiting for processes that are using the graph's files. Meanwhile,
+    prints the progress of trainings among `runs`."""
     while True:
         try:
             return changed_stages()
         except BusyError as busy:
-            print(f"Process {busy.pid} runs stages here: waiting for it.", file=sys.stderr)
-            begun, told = time.time(), time.monotonic()
+            print(f"Waiting for process {busy.pid}, which is running stages here.", file=sys.stderr)
+            begun, printed = time.time(), time.monotonic()
             while psutil.pid_exists(busy.pid):
-                time.sleep(LOOK_SECONDS)
-                if time.monotonic() - told >= QUIET_SECONDS:
-                    told = time.monotonic()
+                time.sleep(POLL_SECONDS)
+                if time.monotonic() - printed >= QUIET_SECONDS:
+                    printed = time.monotonic()
                     line = waiting_line(busy.pid, [f"train@{run}" for run in runs], begun)
                     print(line, file=sys.stderr)
 
 
 def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
-    """Run what the schedule has until nothing more can start.
+    """Run the schedule until nothing more can start.
 
     A signal stops the running stages, which save first; a second one kills them.
 
     Args:
-        stream: for progress and what the stages print.
+        stream: for progress and the stages' output.
     Returns:
         The signals received.
     """
     display = Display(schedule, stream)
     groups: list[StageGroup] = []
-    postponed: list[tuple[StageGroup, int, float]] = []  # until a process ends, since a time
+    postponed: list[tuple[StageGroup, int, float]] = []  # with the blocking process, and the time
     with _received_signals() as signals:
         try:
             while True:
@@ -107,7 +107,7 @@ def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
                 if not groups and (signals or not postponed):
                     break
                 display.show(groups, [_waiting(*one) for one in postponed])
-                time.sleep(TICK_SECONDS if groups else LOOK_SECONDS)
+                time.sleep(TICK_SECONDS if groups else POLL_SECONDS)
                 for one in [*postponed]:
                     if not psutil.pid_exists(one[1]):
                         postponed.remove(one)
@@ -126,7 +126,7 @@ def run(schedule: Schedule, stream: TextIO = sys.stderr) -> Sequence[int]:
                     elif signals:
                         group.kill()
         finally:
-            for group in groups:  # left only by an error of our own
+            for group in groups:  # only after an exception
                 group.kill()
                 group.close()
             display.close()
@@ -141,10 +141,10 @@ def _waiting(group: StageGroup, pid: int, since: float) -> str:
 
 
 def waiting_line(pid: int, stages: Sequence[str], since: float) -> str:
-    """Which process is waited for, and how far those of its stages are that have said so since."""
+    """The process that is waited for, and the progress of those stages that have reported any."""
     found = {stage: progress_of(stage, since) for stage in stages}
-    told = [f"{stage}: {progress}" for stage, progress in found.items() if progress]
-    return "; ".join([f"waiting for process {pid}", *told])
+    lines = [f"{stage}: {progress}" for stage, progress in found.items() if progress]
+    return "; ".join([f"waiting for process {pid}", *lines])
 
 
 def _handle(event: Event, schedule: Schedule, display: Display, *, stopped: bool) -> None:
@@ -155,7 +155,7 @@ def _handle(event: Event, schedule: Schedule, display: Display, *, stopped: bool
             schedule.failed[event.stage] = event.text
             display.print(f"{event.stage} FAILED: {event.text}")
         case "busy":
-            display.print(f"{event.stage}: process {event.text} runs it, or what it reads; waiting")
+            display.print(f"{event.stage}: waiting for process {event.text}, which uses its files")
         case "ran" | "cached" | "unchanged":
             schedule.done.add(event.stage)
             if event.kind == "ran":
@@ -166,13 +166,13 @@ def _handle(event: Event, schedule: Schedule, display: Display, *, stopped: bool
 
 @contextmanager
 def _received_signals() -> Iterator[list[int]]:
-    """The signals to stop that have come, in place of what they do by default."""
+    """Collects the STOP_SIGNALS that arrive, instead of their default action."""
     received: list[int] = []
 
-    def note(number: int, frame: FrameType | None) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         received.append(number)
 
-    previous = {number: signal.signal(number, note) for number in STOP_SIGNALS}
+    previous = {number: signal.signal(number, handle) for number in STOP_SIGNALS}
     try:
         yield received
     finally:

@@ -1,8 +1,8 @@
-"""After a failure: the report of what is there.
+"""The report after a failure, from the results that exist.
 
-DVC runs a stage only when all that it depends on is complete, and report, compare, illustrate and
-track depend on folders that all runs write to. So their own commands are run here, without DVC:
-dvc.lock has no entry that calls such a report complete, and the next `aiayn repro` makes it again.
+DVC runs a stage only if all its dependencies are complete, and report, compare, illustrate and
+track depend on folders that all runs write to. So their commands are run here without DVC: dvc.lock
+then has no entry for such a report, and the next `aiayn repro` renders it again.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from aiayn.commands.repro.schedule import Schedule
 from aiayn.config import Config, dvc_yaml
 from aiayn.results import failures, paths
 
-# in the order in which they run; those that take `--failures` leave out what is unfinished
+# in this order; stages with the option `--failures` leave out what is unfinished
 STAGES = ("illustrate", "compare", "report", "track")
 TAKE_FAILURES = ("compare", "report")
 
 
 def render(schedule: Schedule, params: Config) -> None:
-    """Run those of the STAGES that were asked for and could not start.
+    """Run those of the STAGES that were requested but could not start.
 
     Raises:
         ConfigError: dvc.yaml cannot be read.
@@ -43,11 +43,11 @@ def render(schedule: Schedule, params: Config) -> None:
 
 
 def _run(stage: str) -> str:
-    """Run a stage's command; the last line that it printed, if it failed."""
+    """Run a stage's command. Returns the last line that it printed if it failed, else ""."""
     options = f" --failures {paths.FAILURES}" if stage in TAKE_FAILURES else ""
     done = subprocess.run(
         dvc_yaml.command(stage) + options, shell=True, env=environment(), stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", check=False,
     )  # fmt: skip
     lines = done.stderr.strip().splitlines()
-    return (lines or [f"it ended with status {done.returncode}"])[-1] if done.returncode else ""
+    return (lines or [f"exited with status {done.returncode}"])[-1] if done.returncode else ""

@@ -1,6 +1,4 @@
-"""Whether the results in a scale's folder may be published: made by committed code, by a graph that
-is up to date.
-"""
+"""Checks before publishing: results must be from committed code and an up-to-date graph."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ SHOWN = 3  # names in a message
 
 
 def check_committed(top: Path) -> None:
-    """Raises GraphError where code or conf/ of the project in `top` differs from the commit."""
+    """Raises GraphError if the project's files, apart from results, differ from the commit."""
     files = [".", *(f":(exclude){name}" for name in paths.WRITTEN)]
     command = ["git", "status", "--porcelain", "--", *files]
     done = subprocess.run(command, cwd=top, capture_output=True, text=True, check=False)
@@ -28,9 +26,9 @@ def check_committed(top: Path) -> None:
 
 
 def check_up_to_date() -> None:
-    """Raises GraphError where a stage of the scale in the working directory would run."""
+    """Raises GraphError if a stage of the scale in the working directory is outdated."""
     if changed := sorted(changed_stages()):
-        raise GraphError(f"{_listed(changed)} not up to date. Run make repro, then publish.")
+        raise GraphError(f"not up to date: {_listed(changed)}. Run make repro, then publish.")
 
 
 def _listed(names: Collection[str]) -> str:

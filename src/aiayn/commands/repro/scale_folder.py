@@ -1,7 +1,7 @@
-"""The folder of a scale: the project's top folder for the demo, scales/NAME for every other.
+"""The folder of a scale: the project's top folder for the demo, scales/NAME for all others.
 
 A scale's folder has its own parameters, dvc.lock, data, models and report, and a copy of dvc.yaml
-that refers to the project's code. DVC's cache, downloads and the MLflow store are the project's.
+that refers to the project's code. DVC's cache, downloads and the MLflow store are shared.
 
 `make` runs this file in the top folder: it prepares the folder and prints its path.
 """
@@ -26,10 +26,10 @@ TOP_LINE, BELOW_LINE = "\n  - root: .\n", "\n  - root: ../..\n"
 
 
 def folder_of(top: Path, scale: str | None) -> Path:
-    """Where a scale's files are; without one, the top folder.
+    """The folder of a scale; without a scale, the top folder.
 
     Raises:
-        ConfigError: that is no name of a scale.
+        ConfigError: the name is invalid.
     """
     if scale is None or scale == TOP_SCALE:
         return top
@@ -46,8 +46,7 @@ def _named_folder(top: Path, name: str, option: str) -> Path:
 def prepare(
     top: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
 ) -> Path:
-    """Compose a scale's parameters, in its folder; where nothing is given, leave those that are
-    there.
+    """Compose a scale's parameters in its folder; without arguments, keep the existing ones.
 
     Args:
         top: the project's folder.
@@ -67,12 +66,12 @@ def prepare(
 
 
 def copy_reproduction(top: Path, reproduction: Path) -> Path:
-    """Copy a published reproduction into the folder of a scale of its name, unless it is there.
+    """Copy a published reproduction to scales/NAME, unless the folder exists.
 
     Returns:
         The scale's folder.
     Raises:
-        ConfigError: it is no reproduction, or the folder has other parameters.
+        ConfigError: it is not a reproduction, or the existing folder has other parameters.
     """
     name = reproduction.resolve().name
     folder = _named_folder(top, name, "FROM")
@@ -85,13 +84,13 @@ def copy_reproduction(top: Path, reproduction: Path) -> Path:
         shutil.copytree(reproduction, partial, ignore=shutil.ignore_patterns("README.md"))
         partial.rename(folder)
         print(
-            f"{folder}: a copy of {reproduction}, which has no data and no weights. Their stages "
-            "run again; what reads them runs again only if they come out different.",
+            f"{folder}: a copy of {reproduction}, without data and weights. The stages that make "
+            "them run again; stages downstream only if their outputs differ.",
             file=sys.stderr,
         )
     elif not _same(folder / config.PARAMS, params):
         raise ConfigError(
-            f"{folder} exists and has other parameters than {reproduction}. Continue there with "
+            f"{folder} exists, with other parameters than {reproduction}. Continue it with "
             f"SCALE={name}, or move it away."
         )
     _write_dvc_yaml(top, folder)
@@ -103,12 +102,14 @@ def _same(file: Path, other: Path) -> bool:
 
 
 def _write_dvc_yaml(top: Path, folder: Path) -> None:
-    """Copy dvc.yaml to a scale's folder, with the way from there to the top folder."""
+    """Copy dvc.yaml to a scale's folder, with the relative path to the top folder."""
     if folder == top:
         return
     before, line, after = (top / DVC_YAML).read_text(encoding="utf-8").partition(TOP_LINE)
     if not line:
-        raise ConfigError(f"{DVC_YAML}: has no line '{TOP_LINE.strip()}' below vars. Restore it.")
+        raise ConfigError(
+            f"{DVC_YAML}: the line '{TOP_LINE.strip()}' below vars is missing. Restore it."
+        )
     write_atomically(folder / DVC_YAML, f"{before}{BELOW_LINE}{after}")
 
 
@@ -131,7 +132,7 @@ def main() -> None:
             )
     elif args.reproduction:
         if args.scale or args.launcher or args.gpus:
-            raise ConfigError("FROM has its own parameters: leave SCALE, LAUNCHER and GPUS out.")
+            raise ConfigError("FROM has its own parameters: leave out SCALE, LAUNCHER and GPUS.")
         folder = copy_reproduction(top, args.reproduction)
     else:
         folder = prepare(top, args.scale, args.launcher, args.gpus)

@@ -1,4 +1,4 @@
-"""Which stages are to run, in which groups, and which group starts next."""
+"""Scheduling: which stages must run, in which groups, and which group starts next."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from graphlib import TopologicalSorter
 from aiayn.errors import GraphError
 from aiayn.validation import nearest
 
-Graph = Mapping[str, Collection[str]]  # for each stage the stages whose outputs it reads
+Graph = Mapping[str, Collection[str]]  # for each stage, the stages it depends on
 
 
 def required(graph: Graph, targets: Sequence[str]) -> set[str]:
-    """The target stages, and those that they need; without targets, all.
+    """The target stages and those they depend on; without targets, all.
 
     Args:
         targets: as for `dvc repro`: `train@en-de.base`, or `train` for every stage of that name.
@@ -34,12 +34,12 @@ def required(graph: Graph, targets: Sequence[str]) -> set[str]:
 
 
 def outdated(graph: Graph, changed: Iterable[str]) -> set[str]:
-    """The changed stages, and those that read, directly or not, what they write."""
+    """The changed stages and all stages downstream."""
     return reachable(_reversed(graph), changed)
 
 
 def reachable(graph: Graph, starts: Iterable[str]) -> set[str]:
-    """The starts, and whatever their edges lead to."""
+    """The starts and all stages reachable from them."""
     found: set[str] = set()
     waiting = [*starts]
     while waiting:
@@ -60,18 +60,18 @@ def _reversed(graph: Graph) -> dict[str, list[str]]:
 
 @dataclass
 class Schedule:
-    """The state of a graph that runs.
+    """The state of a running graph.
 
-    The stages of one task, or of one run, are a group: one DVC process runs them one after the
-    other, which saves the start of one for each.
+    The stages of one task, or of one run, are a group: one DVC process runs them sequentially,
+    which avoids starting DVC for each.
 
     Args:
         graph: every stage.
-        stages: what was asked for, with all that it needs.
+        stages: the requested stages and those they depend on.
         outdated: the stages that may have to run; the others are done.
-        jobs: groups at a time.
-        steps: of a stage that is a training; 0 for any other.
-        failed: the reason of each stage that failed.
+        jobs: number of groups in parallel.
+        steps: training steps of a stage; 0 if it is not a training.
+        failed: the error of each failed stage.
     """
 
     graph: Graph
@@ -91,7 +91,7 @@ class Schedule:
         self._waiting = sorted(groups.values(), key=self._priority)
 
     def start_next(self) -> list[str] | None:
-        """Start the first group whose inputs are complete, if there is one and a job is free."""
+        """Start the first group whose inputs are complete, if any, and if a job is free."""
         if self.running < self.jobs:
             for group in self._waiting:
                 if all(self.done.union(group).issuperset(self.graph[name]) for name in group):
@@ -101,7 +101,7 @@ class Schedule:
         return None
 
     def put_back(self, group: Sequence[str]) -> None:
-        """Let a group that was started start again, without its stages that are done."""
+        """Return a started group to the queue, without its stages that are done."""
         if rest := [name for name in group if name not in self.done]:
             self._waiting.insert(0, rest)
 
@@ -111,8 +111,8 @@ class Schedule:
         return sorted({*self.stages} - self.done - {*self.failed})
 
     def unfinished(self) -> dict[str, str]:
-        """The tasks and runs of the stages that failed or were not started, and the stages of
-        neither that failed: for each the first failed stage that it needs, and the reason."""
+        """The tasks and runs of stages that failed or were not started, and failed stages without
+        either; for each, the first failed stage that it depends on, and the error."""
         found: dict[str, str] = {}
         for name in [*self.failed, *self.blocked]:
             needed = reachable(self.graph, [name])
@@ -123,8 +123,8 @@ class Schedule:
         return found
 
     def _priority(self, group: Sequence[str]) -> tuple[int, int]:
-        """Trainings last, the longest first, so that no core idles for long at the end; before
-        them the groups that most stages wait for."""
+        """First the groups with the most stages downstream; then trainings, the longest first, so
+        that no core is idle for long at the end."""
         if steps := sum(map(self.steps, group)):
             return 1, -steps
         return 0, -len(reachable(self._downstream, group))

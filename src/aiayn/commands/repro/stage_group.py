@@ -1,4 +1,4 @@
-"""A DVC process that runs stages one after the other: which runs, what it prints, how it ends."""
+"""A DVC process that runs a group of stages: the running stage, its output, and how it ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from aiayn.commands.repro.dvc_commands import BLOCKER, BUSY, start_stages
 from aiayn.results import paths, progress
 from aiayn.results.progress import Fetching, P, Progress
 
-# what DVC prints
+# DVC's output
 _RUNNING = re.compile(r"Running stage '(.+)':")
 _UP_TO_DATE = re.compile(r"Stage '(.+)' (didn't change|is cached)\b")
 _FAILED = re.compile(r"ERROR: failed to reproduce '(.+?)': (.*)")
@@ -29,14 +29,14 @@ _HINTS = re.compile(
     r"> |(Generating|Updating) lock file|To track the changes with git|\tgit add |"
     r"To enable auto staging|\tdvc config |Use `dvc push`|Data and pipelines are up to date"
 )
-_ERROR = re.compile(r"\w*(Error|Exception|Interrupt)\b.*")  # what Python, or a stage, prints last
+_ERROR = re.compile(r"\w*(Error|Exception|Interrupt)\b.*")  # the last line of a failed stage
 
 
 @dataclass(frozen=True)
 class Event:
-    """A stage printed a line, ran for some seconds, came from DVC's cache, needed no run, failed
-    for a reason, or has files on which another process works; `text` has the line, the seconds,
-    the reason or the process's number."""
+    """A stage printed a line, ran, was restored from DVC's cache, was unchanged, failed, or waits
+    for files that another process is using; `text` is the line, the duration, the error or the
+    process id."""
 
     stage: str
     kind: Literal["printed", "ran", "cached", "unchanged", "failed", "busy"]
@@ -44,32 +44,32 @@ class Event:
 
 
 class StageGroup:
-    """Stages that one DVC process runs, one after the other, until one fails.
+    """Stages that one DVC process runs sequentially, until one fails.
 
     Args:
-        stages: as for `dvc repro`, in the order in which they run.
+        stages: as for `dvc repro`, in this order.
     """
 
     def __init__(self, stages: Sequence[str]) -> None:
-        self.stage = ""  # the one whose command runs
-        self.has_ended = False  # and `events` has said everything
+        self.stage = ""  # the running stage
+        self.has_ended = False  # and `events` has returned everything
         self.stages = stages
         self._started = time.time()
-        self._error = ""  # the last that the stage printed
-        self._complaint = ""  # DVC's own
-        self._blocker = ""  # the process that works on the stage's files
-        self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 (as long as the process)
+        self._error = ""  # the stage's last error message
+        self._complaint = ""  # DVC's error message
+        self._blocker = ""  # id of the process that is using the stage's files
+        self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 (closed with the process)
         self._read = 0
         self._signalled: set[int] = set()
         self._process = start_stages(stages, self._output.fileno())
 
     @property
     def seconds(self) -> float:
-        """Since the running stage started."""
+        """Seconds since the running stage started."""
         return time.time() - self._started
 
     def events(self) -> Iterator[Event]:
-        """What has happened since the last call; after the process's end, everything."""
+        """The events since the last call."""
         status = self._process.poll()
         size = os.fstat(self._output.fileno()).st_size
         text = os.pread(self._output.fileno(), size - self._read, self._read)
@@ -113,16 +113,16 @@ class StageGroup:
         if self._blocker:
             yield Event(self.stage or self.stages[0], "busy", self._blocker)
             return
-        reason = self._error or self._complaint or f"dvc ended with status {status}"
+        reason = self._error or self._complaint or f"dvc exited with status {status}"
         yield Event(self.stage or self.stages[0], "failed", reason)
 
     def progress(self) -> Progress | Fetching | None:
-        """Of the running stage."""
+        """The progress of the running stage; see `progress_of`."""
         return progress_of(self.stage, self._started)
 
     def stop(self) -> None:
-        """Ask the running command to save and end, which makes DVC end. Between two commands there
-        is none to ask: call this again until `has_ended`."""
+        """Terminate the running command, which saves its state; DVC then ends too. Between two
+        commands there is none, so call this repeatedly until `has_ended`."""
         with suppress(psutil.NoSuchProcess):
             for process in psutil.Process(self._process.pid).children(recursive=True):
                 if process.pid not in self._signalled:
@@ -130,7 +130,7 @@ class StageGroup:
                     process.terminate()
 
     def kill(self) -> None:
-        """End DVC and all that it started, at once."""
+        """Kill DVC and all its child processes."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -141,8 +141,8 @@ class StageGroup:
 
 
 def progress_of(stage: str, since: float) -> Progress | Fetching | None:
-    """How far a training or a task's downloads are, whichever process runs them; None for other
-    stages, and where nothing was written since a time."""
+    """The progress of a training or of a task's downloads, in any process; None for other stages,
+    and if none was written since the time `since`."""
     kind, _, item = stage.partition("@")
     if kind == "train":
         # an older start may have left the state of another fingerprint
@@ -154,7 +154,7 @@ def progress_of(stage: str, since: float) -> Progress | Fetching | None:
 
 
 def _newest(folder: Path, pattern: Path, kind: type[P], since: float) -> P | None:
-    with suppress(FileNotFoundError):  # a download deletes its own at the end
+    with suppress(FileNotFoundError):  # a download deletes its file at the end
         newest = max(folder.glob(str(pattern)), key=_modified, default=None)
         if newest is not None and _modified(newest) >= since:
             return progress.read(newest, kind)

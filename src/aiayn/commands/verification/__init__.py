@@ -1,1 +1,1 @@
-"""`aiayn verify`: compares the results of a project with a published reproduction."""
+"""`aiayn verify`: compares a scale's results with a published reproduction."""

@@ -1,7 +1,7 @@
-"""Which files are not as dvc.lock has them, and which stages are out of date: every file is hashed.
+"""Files that differ from dvc.lock, and outdated stages, found by hashing every file.
 
-DVC itself would trust the size and the modification time of a file that it has hashed before, and
-would take a lock in .dvc. Nothing is written here.
+DVC itself would trust the size and modification time of a file that it has hashed before, and would
+create a lock in .dvc. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -19,23 +19,22 @@ from aiayn.config import dvc_yaml
 from aiayn.results import paths
 from aiayn.results.lock import Lock, is_code
 
-# of a published folder: what dvc.lock vouches for, and the rest of it
+# the folders of a reproduction whose files are in dvc.lock
 RECORDED = (
     paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS, paths.COMPARISONS, paths.PROFILES,
     paths.ILLUSTRATIONS,
 )  # fmt: skip
-RENDERED = paths.REPORTS  # from the records, and again whenever the report's code changes
 _DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
 Entry = Mapping[str, Any]
 
 
 def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
-    """A sentence for each output of some stages that was changed, deleted or added since they ran,
-    and for each of these stages whose code, parameters or input changed since.
+    """A sentence for each output of the given stages that was changed, deleted or added since they
+    ran, and for each of these stages whose code, parameters or inputs have changed since.
 
     Args:
         here: a scale's folder.
-        names: of runs, of tasks, and of stages without either.
+        names: runs, tasks, and stages without either.
     Raises:
         ConfigError, DataError: dvc.yaml, params.yaml or dvc.lock cannot be read.
     """
@@ -61,17 +60,17 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
         if entry is None:
             outputs = [_resolved(path, values) for path in _outputs(body)]
             found += [
-                f"{file} has no {name}, whose {path} is here"
+                f"{file} has no {name}, but its output {path} exists"
                 for path in outputs
                 if (here / path).exists()
             ]
         elif not is_complete(entry) or len(entry.get("outs") or ()) < len([*_outputs(body)]):
-            found.append(f"{file} is cut off, or damaged, at {name}")
+            found.append(f"{file} is truncated or damaged at {name}")
         else:
             for out in entry["outs"]:
                 found += digests.changes(Path(out["path"]), out["md5"])
             if entry["cmd"] != _resolved(body["cmd"], values):
-                found.append(f"{name}: its command changed since it ran")
+                found.append(f"{name}: its command has changed since it ran")
             changed = [
                 *_changed_inputs(entry, digests, produced),
                 *lock.outdated(params, item or stage),
@@ -82,10 +81,11 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
 
 
 def damage_published(folder: Path) -> tuple[str, ...]:
-    """A sentence for each file of a published reproduction that is not as its dvc.lock has it.
+    """A sentence for each file of a published reproduction that differs from its dvc.lock.
 
-    Not checked: what dvc.lock does not record (run metadata), the report, which is rendered from
-    the records, and manifests of text, of which the lock has no digest but that of the whole text.
+    Not checked: run metadata, which dvc.lock does not record; the report, which is rendered again
+    whenever its code changes; and manifests of text, for which dvc.lock has only the digest of the
+    whole text.
 
     Raises:
         DataError: dvc.lock cannot be read.
@@ -98,7 +98,7 @@ def damage_published(folder: Path) -> tuple[str, ...]:
     recorded: list[Path] = []
     for name, entry in lock.stages.items():
         if not is_complete(entry):
-            found.append(f"{file} is cut off, or damaged, at {name}")
+            found.append(f"{file} is truncated or damaged at {name}")
             continue
         for out in entry.get("outs") or ():
             path = Path(out["path"])
@@ -112,12 +112,12 @@ def damage_published(folder: Path) -> tuple[str, ...]:
                 found.append(f"{each} is not in {file}")
     params = yaml.load((folder / config.PARAMS).read_bytes(), yaml.CSafeLoader)
     changed = lock.outdated(params, *params["runs"], *params["tasks"])
-    found += [f"{folder / config.PARAMS}: {key} is not as in {file}" for key in changed]
+    found += [f"{folder / config.PARAMS}: {key} differs from {file}" for key in changed]
     return tuple(found)
 
 
 def is_complete(entry: Entry) -> bool:
-    """Whether an entry of dvc.lock has all that DVC writes into one."""
+    """Whether an entry of dvc.lock has everything that DVC writes."""
     outs = entry.get("outs") or ()
     return "cmd" in entry and all(
         "size" in out and _DIGEST.fullmatch(str(out.get("md5"))) for out in outs
@@ -127,7 +127,7 @@ def is_complete(entry: Entry) -> bool:
 def _changed_inputs(
     entry: Entry, digests: Digests, produced: Mapping[str, str | None]
 ) -> Iterator[str]:
-    """Code that has other bytes now, and data of which the stage that writes it recorded others."""
+    """Code that has changed, and data for which its stage has recorded another digest."""
     for dep in entry.get("deps") or ():
         path = dep["path"]
         now = digests.of(Path(path)) if is_code(path) else produced.get(path, dep.get("md5"))
@@ -149,7 +149,7 @@ def _values(
 
 
 def _resolved(template: str, values: Mapping[str, Any]) -> str:
-    return dvc_yaml.VARIABLE.sub(lambda found: str(values[found[1]]), template)
+    return dvc_yaml.VARIABLE.sub(lambda match: str(values[match[1]]), template)
 
 
 def _outputs(body: Mapping[str, Any]) -> Iterator[str]:

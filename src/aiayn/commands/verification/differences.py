@@ -1,7 +1,7 @@
-"""What differs between two trainings of a run, of everything that determines its outputs.
+"""Differences between two trainings of a run, among everything that determines their outputs.
 
-By dvc.lock, which has each stage's command, parameters and the digests of its code and outputs, and
-by the training's metadata, which has its machine and versions.
+dvc.lock has each stage's command, parameters and the digests of its code and outputs; the
+training's metadata has its machine and versions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Facts = dict[tuple[Kind, str], Any]  # by kind and name
 
 
 class Difference(BaseModel, frozen=True):
-    """Something that differs, at the first stage that it reaches."""
+    """A difference, at the first stage that it affects."""
 
     stage: str
     kind: Kind
@@ -35,8 +35,8 @@ class Difference(BaseModel, frozen=True):
 
 
 class RunDifferences(BaseModel, frozen=True):
-    """What differs of a run, in the order of the pipeline; `first_output` is the first output that
-    both sides recorded with different digests."""
+    """The differences of a run, in the order of the pipeline; `first_output` is the first output
+    with different digests on both sides."""
 
     run: str
     causes: tuple[Difference, ...]
@@ -44,7 +44,7 @@ class RunDifferences(BaseModel, frozen=True):
 
 
 def run_differences(run: str, task: str, published: Path, here: Path) -> RunDifferences:
-    """What differs of a run of a task between two folders.
+    """The differences of a run between two folders.
 
     Raises:
         DataError: a dvc.lock or a file of metadata is damaged.
@@ -69,7 +69,7 @@ def run_differences(run: str, task: str, published: Path, here: Path) -> RunDiff
 
 
 def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
-    """Of the stages that a run depends on, in the order of the pipeline."""
+    """Facts of the stages that a run depends on, in the order of the pipeline."""
     stages = Lock(root / paths.LOCK).stages
     names = [*(f"{stage}@{task}" for stage in TASK_STAGES), *(f"{s}@{run}" for s in RUN_STAGES)]
     facts = {name: _facts(stages[name]) for name in names if name in stages}
@@ -83,12 +83,12 @@ def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
 
 
 def _facts(entry: Mapping[str, Any]) -> Facts:
-    """Of a stage's entry in dvc.lock; run metadata, which older locks have, is left out: it always
+    """Facts of a stage's entry in dvc.lock, without older locks' run metadata, which always
     differs."""
     facts: Facts = {}
     for params in (entry.get("params") or {}).values():
         facts |= {("parameter", key): value for key, value in _flat(params)}
-    # neither the way from the folder of a scale to the project's nor quotes are a difference
+    # ignore the relative path from a scale's folder to the project's, and quotes
     facts["command", ""] = _SCRIPT.sub("pipeline/", entry.get("cmd") or "").replace("'", "")
     for dep in entry.get("deps") or ():
         if is_code(dep["path"]):
@@ -100,7 +100,7 @@ def _facts(entry: Mapping[str, Any]) -> Facts:
 
 
 def _flat(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every single value, by dotted key."""
+    """Leaf values by dotted key."""
     for key, value in params.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{key}.")
@@ -109,7 +109,7 @@ def _flat(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def _changed(theirs: Facts, ours: Facts) -> dict[tuple[Kind, str], tuple[Any, Any]]:
-    """Both values of each fact that differs; a parameter may be unknown to one side."""
+    """Both values of each fact that differs; a parameter may be missing on one side."""
     return {
         key: (theirs.get(key), ours.get(key))
         for key in dict.fromkeys((*theirs, *ours))

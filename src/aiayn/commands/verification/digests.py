@@ -1,4 +1,4 @@
-"""Digests of files and folders, as DVC has them, of the bytes that are there now."""
+"""DVC's digests of files and folders, computed from their current content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CACHE = Path(".dvc/cache/files/md5")
 
 
 class Digests:
-    """MD5 digests of files and folders below a root, as DVC has them, each computed once."""
+    """DVC's MD5 digests of files and folders below a root, each computed once."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -24,40 +24,40 @@ class Digests:
         self._digests: dict[Path, str | None] = {}
 
     def of(self, path: Path) -> str | None:
-        """Of a file or folder; None if it does not exist."""
+        """The digest of a file or folder; None if it does not exist."""
         if path not in self._digests:
             self._digests[path] = self._compute(self._root / path)
         return self._digests[path]
 
     def changes(self, path: Path, recorded: str) -> Iterator[str]:
-        """A sentence for each file of an output that is not as recorded; for the whole folder where
-        DVC's cache does not have the recorded digests of its files."""
+        """A sentence for each file of an output that differs from the record; for the folder as a
+        whole if DVC's cache lacks the recorded digests of its files."""
         lock = self._root / paths.LOCK
-        place = self._root / path
+        output = self._root / path
         if self.of(path) == recorded:
             return
-        if not place.exists():
-            yield f"{place} is missing"
+        if not output.exists():
+            yield f"{output} is missing"
             return
-        before = self._recorded_files(recorded) if place.is_dir() else {}
+        before = self._recorded_files(recorded) if output.is_dir() else {}
         if not before:
-            yield f"{place} is not as {lock} has it"
+            yield f"{output} differs from {lock}"
             return
-        now = self._files(place)
+        now = self._files(output)
         for name in sorted({*before, *now}):
             if name not in now:
-                yield f"{place / name} is missing"
+                yield f"{output / name} is missing"
             elif name not in before:
-                yield f"{place / name} is not in {lock}"
+                yield f"{output / name} is not in {lock}"
             elif now[name] != before[name]:
-                yield f"{place / name} is not as {lock} has it"
+                yield f"{output / name} differs from {lock}"
 
-    def _compute(self, place: Path) -> str | None:
-        if place.is_dir():
-            listing = [{"md5": md5, "relpath": name} for name, md5 in self._files(place).items()]
+    def _compute(self, path: Path) -> str | None:
+        if path.is_dir():
+            listing = [{"md5": md5, "relpath": name} for name, md5 in self._files(path).items()]
             text = json.dumps(sorted(listing, key=lambda one: one["relpath"]), sort_keys=True)
             return hashlib.md5(text.encode()).hexdigest() + ".dir"
-        return _md5(place) if place.exists() else None
+        return _md5(path) if path.exists() else None
 
     def _files(self, folder: Path) -> dict[str, str]:
         return {

@@ -1,4 +1,4 @@
-"""Every published figure and the same figure here."""
+"""Comparison of every published figure with ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aiayn.results import paths
 from aiayn.results.frames import Results
 from aiayn.results.lock import Lock
 
-# what must be equal before two figures may be compared, and what is said where it is not
+# what must match for two figures to be comparable, and the message if it does not
 CONDITIONS = {
     "digests": "other sentences",
     "vocabulary": "another vocabulary",
@@ -30,19 +30,19 @@ class NoReproductionError(DataError):
 
 
 class Verdict(StrEnum):
-    """How a figure here compares with the published one."""
+    """How our figure compares with the published one."""
 
     SAME = "same"
     INSIDE = "inside"  # the interval
     OUTSIDE = "outside"
-    MOVED = "moved"  # it differs, and there is no interval
+    MOVED = "moved"  # different, without an interval
     MISSING = "missing"
     INCOMPARABLE = "not comparable"
 
 
 class Figure(BaseModel, frozen=True):
-    """A published figure of a run, or of TASK.MODEL, and the same figure here; `low` and `high`
-    bound the figures to expect, by `basis`; `why` says what makes the two not comparable."""
+    """A published figure of a run, or of TASK.MODEL, and ours (`here`). `low` and `high` bound the
+    expected interval, of the type `basis`; `why` is the reason if the two are not comparable."""
 
     run: str
     task: str
@@ -67,7 +67,7 @@ def compare(published: Path, here: Path) -> tuple[Figure, ...]:
     """
     if not any((published / paths.SCORES).glob("*.json")):
         raise NoReproductionError(
-            f"{published / paths.SCORES}: no scores. Name a folder that make publish wrote."
+            f"{published / paths.SCORES}: no scores. Name a folder that `aiayn publish` wrote."
         )
     joined = (
         with_intervals(_figures(published))
@@ -98,7 +98,7 @@ def _figures(root: Path) -> pd.DataFrame:
             "figure": PERPLEXITY,
             "value": value,
             "digests": dev.get(run),
-            # it is per piece
+            # perplexity is per piece
             "vocabulary": _vocabulary(root, lock, described.task),
         }
         for run, value in last["dev_perplexity"].items()
@@ -116,13 +116,13 @@ def _figures(root: Path) -> pd.DataFrame:
 
 
 def _vocabulary(root: Path, lock: Lock, task: str) -> str | None:
-    """The digest of a task's vocabulary: of its files or, where there are none, the recorded."""
+    """The digest of a task's vocabulary: of its files or, if they are missing, the recorded one."""
     folder = paths.vocabulary(task)
     return Digests(root).of(folder) or lock.out(str(folder))
 
 
 def _verdict(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """The fields verdict and, where the figures are not comparable, why."""
+    """The fields `verdict` and, if the figures are not comparable, `why`."""
     published, here, low, high = (row[name] for name in ("published", "here", "low", "high"))
     if here is None:
         return {"verdict": Verdict.MISSING}

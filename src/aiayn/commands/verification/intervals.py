@@ -1,12 +1,12 @@
-"""Between which bounds a figure is to be expected when the same run is made again.
+"""Expected intervals for a figure when the same run is repeated.
 
-By the seeds where a model was published with three or more of them: a prediction interval for one
-more training. Its variance is pooled over the models of the task if three or more have several
-seeds, as one figure's variance of so few seeds is hardly known. The level is high because hundreds
-of figures are compared, each of which may fail the whole.
+A model that was published with three or more seeds has a prediction interval for one more training.
+Its variance is pooled over the task's models if three or more have several seeds, because few seeds
+estimate a variance poorly. The confidence is high because hundreds of figures are compared, and one
+outside its interval fails the verification.
 
-With fewer seeds a score has its published 95 % confidence interval over sentences, a perplexity a
-factor.
+With fewer seeds, the interval of a score is its published 95 % confidence interval over sentences,
+and that of a perplexity is a constant factor.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ PARAMETERS = "parameters"
 PERPLEXITY = "dev perplexity"
 
 LEVEL = 0.001
-SEEDS = 3  # of a model at least, and models at least whose variances are pooled
-# over the seeds of a published model perplexity has a standard deviation of 0.5 to 3 %, and of 11 %
-# where the training was stopped early (reproductions/)
+SEEDS = 3  # minimum number of a model's seeds, and of models whose variances are pooled
+# the standard deviation of perplexity over the seeds of published models is 0.5 to 3 %, and 11 % if
+# the training was stopped early (reproductions/)
 FACTOR = 1.5
 
 Basis = Literal["seeds", "sentences", "factor", "count"]
 
 
 def with_intervals(figures: pd.DataFrame) -> pd.DataFrame:
-    """Figures with the bounds `low` and `high`, and their `basis`, missing where there is none.
+    """Figures with the bounds `low` and `high` and their `basis`, missing if there is no interval.
 
     Args:
-        figures: columns task, model, seed, figure, value, and the bounds over sentences low and
+        figures: columns task, model, seed, figure, value, and the bounds over sentences, low and
             high.
     """
     groups = [
@@ -43,7 +43,7 @@ def with_intervals(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_figure(group: pd.DataFrame, figure: str) -> pd.DataFrame:
-    """Of one figure of the models of a task."""
+    """Intervals of one figure of a task's models."""
     if figure == PARAMETERS:
         return group.assign(low=group["value"], high=group["value"], basis="count")
     found = group.assign(
@@ -64,9 +64,9 @@ def _of_figure(group: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def _by_seeds(group: pd.DataFrame, figure: str) -> dict[str, tuple[float, float]]:
-    """Prediction intervals of the models with SEEDS seeds; a perplexity's on a logarithmic scale.
+    """Prediction intervals of models with at least SEEDS seeds, on a log scale for perplexity.
 
-    Where all seeds of a model gave the same figure there is none: others need not.
+    There is none if all seeds gave the same figure: the variance of 0 would be too optimistic.
     """
     to, back = (log, exp) if figure == PERPLEXITY else (float, float)
     distinct = group.drop_duplicates(["model", "seed"])

@@ -1,4 +1,4 @@
-"""Scores, computed again from hypotheses and references where both are there."""
+"""Recomputing scores from hypotheses and references, if both are available."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Hypotheses(NamedTuple):
 
 
 def contradictions(sides: Iterable[Results], texts: Path) -> tuple[str, ...]:
-    """A sentence for each score that is not what its hypotheses give, and for each last perplexity
-    that is not what its loss gives.
+    """A sentence for each score that its hypotheses contradict, and for each last perplexity that
+    its loss contradicts.
 
     Args:
-        sides: of the project and of the reproduction.
+        sides: the results of the project and of the reproduction.
         texts: the scale's folder whose text has the references.
     Raises:
         DataError, ScoreError: a file of scores or a history is damaged.
@@ -54,7 +54,7 @@ def contradictions(sides: Iterable[Results], texts: Path) -> tuple[str, ...]:
         for run in side.config.runs:
             found += _wrong_perplexity(side.root / paths.history(run))
             recorded += _recorded(side, run, texts)
-    # both sides have the same hypotheses, as a rule
+    # usually both sides have the same hypotheses: score them once
     distinct = {_identity(one): one for _, one, _ in recorded}
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         again = dict(zip(distinct, pool.map(_score, distinct.values()), strict=True))
@@ -66,7 +66,7 @@ def contradictions(sides: Iterable[Results], texts: Path) -> tuple[str, ...]:
 def _recorded(
     side: Results, run: str, texts: Path
 ) -> Iterator[tuple[Path, Hypotheses, SplitScores]]:
-    """The splits of a run that can be scored again."""
+    """The splits of a run that can be rescored: file of scores, hypotheses and recorded scores."""
     file, task = side.root / paths.scores(run), side.config.task_of(run)
     text = texts / paths.text(side.config.run(run).task)
     found, manifest = if_there(scores.read, file), if_there(read_manifest, paths.manifest(text))
@@ -89,7 +89,7 @@ def _identity(one: Hypotheses) -> tuple[str, Path, str]:
 
 
 def _score(one: Hypotheses) -> SplitScores | str:
-    """The scores; or why there are none."""
+    """The scores, or the reason why there are none."""
     try:
         return score_task_split(*one).rounded()
     except (DataError, ScoreError) as error:

@@ -1,4 +1,4 @@
-"""The comparison of a project with a published reproduction, as text, JSON and a page."""
+"""The comparison of results with a published reproduction, as text, JSON and HTML."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FAILURES = {Verdict.OUTSIDE, Verdict.MISSING, Verdict.INCOMPARABLE}
 
 
 class Verification(BaseModel, frozen=True):
-    """Every published figure and the one here, which files of either side are damaged, which scores
-    do not follow from their hypotheses, and what differs by run."""
+    """Every published figure and ours, the damaged files on both sides, the scores that their
+    hypotheses contradict, and the differences by run."""
 
     reproduction: str
     figures: tuple[Figure, ...]
@@ -79,7 +79,7 @@ def to_html(verification: Verification) -> str:
 
 
 def to_lines(verification: Verification) -> Iterator[str]:
-    """For a terminal: a line for each figure, then the damage, then the differences by run."""
+    """Lines for a terminal: figures, then damage and contradictions, then differences by run."""
     width = max(len(f"{figure.run} {figure.figure}") for figure in verification.figures)
     for figure in verification.figures:
         label = f"{figure.run} {figure.figure}".ljust(width)
@@ -91,7 +91,7 @@ def to_lines(verification: Verification) -> Iterator[str]:
         yield f"Damaged or out of date: {sentence}"
     for sentence in verification.contradictions:
         yield f"Contradiction: {sentence}"
-    printed: set[Difference] = set()  # what differs of a task differs for each of its runs
+    printed: set[Difference] = set()  # a task's differences apply to each of its runs
     for run in verification.runs:
         causes = [cause for cause in run.causes if cause not in printed]
         printed |= {*causes}

@@ -1,4 +1,4 @@
-"""From a task's text to arrays of piece ids, with flat memory and as many processes as are free."""
+"""Encoding a task's text as arrays of piece ids, in constant memory and several processes."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def encode_task(
 ) -> None:
     """Encode the train and dev splits of a task.
 
-    For each split and side, writes SPLIT.SIDE.npy (flat ids, END after every sentence; uint16, or
-    uint32 for a vocabulary above 65,535) and SPLIT.SIDE.offsets.npy (see `Side`), and
+    For each split and side, writes SPLIT.SIDE.npy (concatenated ids, END after every sentence;
+    uint16, or uint32 for more than 65,536 pieces) and SPLIT.SIDE.offsets.npy (see `Side`), and
     manifest.json. The bytes do not depend on `processes` or `chunk_lines`.
 
     Args:
         text: folder of SPLIT.source and SPLIT.target.
         model: sentencepiece model.
         out: folder, replaced as a whole.
-        processes: at most so many encode; default: the processors this process may use.
-        chunk_lines: a file of no more lines is encoded without starting processes.
-        done: told how many more lines are encoded.
+        processes: maximum number; default: the processors that this process may use.
+        chunk_lines: lines per chunk; a file of one chunk is encoded without starting processes.
+        done: called with the number of newly encoded lines.
     Raises:
-        DataError: a file is missing, empty or not UTF-8, sides differ in number of lines, or the
-            model is damaged.
+        DataError: a file is missing, empty or not UTF-8, the sides differ in number of lines, or
+            the model is damaged.
     """
     bpe = Bpe(model)
     entries: dict[str, dict[str, records.EncodedSide]] = {}
@@ -113,27 +113,26 @@ def _encode_file(
 
 
 def _chunks(path: Path, lines: int) -> Iterator[Chunk]:
-    """The file in pieces of so many lines; only a newline ends a line."""
+    """The file in chunks of `lines` lines; only a newline ends a line."""
     try:
         with path.open("rb") as file:
             while chunk := b"".join(islice(file, lines)):
                 yield chunk
     except FileNotFoundError as error:
-        raise DataError(f"{path}: not there. Make it: dvc repro download") from error
+        raise DataError(f"{path}: does not exist. Make it: dvc repro download") from error
 
 
 def _processors() -> int:
-    """How many this process may use; macOS cannot tell, and gives all there are."""
+    """The number of processors that this process may use; on macOS, all."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 class _Encoder:
-    """Encodes files chunk by chunk: here if there is one chunk only, else in processes of its own.
+    """Encodes files chunk by chunk, in worker processes if there is more than one chunk.
 
-    Processes are spawned, not forked: forking a process that holds threads (a progress bar has
-    one) can hang.
+    Processes are spawned, because forking a process with threads (a progress bar has one) can hang.
     """
 
     def __init__(self, bpe: Bpe, model: Path, processes: int) -> None:
@@ -154,7 +153,7 @@ class _Encoder:
             self._pool.shutdown(cancel_futures=True)
 
     def encode(self, chunks: Iterator[Chunk], path: Path) -> Iterator[Encoded]:
-        """Encoded chunks in order. At most two chunks for every process are in memory."""
+        """Encoded chunks in order. At most two chunks per process are in memory."""
         head = list(islice(chunks, 2))
         encode = self._here if len(head) < 2 or self._processes == 1 else self._in_processes
         lines = 0
@@ -187,7 +186,7 @@ class _Encoder:
 
 
 def _encode(bpe: Bpe, chunk: Chunk, dtype: np.dtype[Any]) -> Encoded:
-    """A chunk's ids. Raises UnicodeDecodeError."""
+    """A chunk's ids and sentence lengths. Raises UnicodeDecodeError."""
     lines = chunk.decode().removesuffix("\n").split("\n")
     ids = bpe.encode(lines, end=True)
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
@@ -209,7 +208,7 @@ def _encode_in_worker(chunk: Chunk, dtype: np.dtype[Any]) -> Encoded:
 
 @contextmanager
 def _growing_array(path: Path, dtype: np.dtype[Any]) -> Iterator[Callable[[Array], None]]:
-    """A flat .npy file that is written piece by piece."""
+    """Write a one-dimensional .npy file incrementally."""
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False}
     length = 0
     with path.open("wb") as file:
@@ -223,7 +222,7 @@ def _growing_array(path: Path, dtype: np.dtype[Any]) -> Iterator[Callable[[Array
 
         yield write
         file.seek(0)
-        # numpy leaves room in the header for the length to grow
+        # numpy pads the header so that the length can grow
         np.lib.format.write_array_header_1_0(file, {**header, "shape": (length,)})
         assert file.tell() == begin
 

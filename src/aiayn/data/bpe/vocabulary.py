@@ -1,4 +1,4 @@
-"""Byte-pair encoding: one vocabulary of word pieces for both languages of a task (section 5.1)."""
+"""Byte-pair encoding with a joint vocabulary for both languages of a task (section 5.1)."""
 
 from __future__ import annotations
 
@@ -17,31 +17,30 @@ from aiayn.errors import AiaynError, ConfigError, DataError
 from aiayn.files import replaced_folder
 from aiayn.results import paths
 
-# a distinct word takes up to 0.8 kB, most of it in sentencepiece: these, 3 GB
+# a distinct word takes up to 0.8 kB, mostly in sentencepiece: 3 GB in total
 MOST_DISTINCT = 4_000_000
-# crawled text holds thousands of characters that hardly ever occur; their bytes do as well, and
-# leave the vocabulary to words
+# crawled text has thousands of very rare characters; they are encoded as bytes
 CHARACTER_COVERAGE = 0.99999
-# above any line of the corpora; sentencepiece would skip longer ones
+# longer than any line of the corpora; sentencepiece would skip longer ones
 MAX_LINE_BYTES = 1 << 20
-# remembered while encoding, about 0.2 kB each; frequent ones come early
+# words cached while encoding, about 0.2 kB each; frequent ones come early
 MOST_WORDS = 1 << 19
 
 
 def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
-    """Learn a joint vocabulary; write model.model and vocabulary.tsv (piece, score) into `out`.
+    """Learn a joint vocabulary; write model.model and vocabulary.tsv (piece, score) to `out`.
 
-    Bytes without a piece of their own become byte pieces, so that no text is ever lost. The bytes
-    of the model depend on the text, the spec and the version of sentencepiece alone, not on files
-    or processors. sentencepiece is given words with their counts: no piece reaches across a space,
-    so that they decide what whole lines would, in memory that grows with the words alone. A tab,
-    which parts a word from its count, is a space here, and left to its byte piece.
+    Characters without a piece are encoded as byte pieces, so no text is lost. The bytes of the
+    model depend only on the text, the spec and the version of sentencepiece, not on file names or
+    processors. sentencepiece gets words with their counts: no piece contains an inner space, so the
+    result is the same as for whole lines, with memory proportional to the number of distinct words.
+    A tab, which separates a word from its count, is treated as a space; it is encoded as a byte.
 
     Args:
-        files: text of both languages, the target's last, UTF-8, one sentence a line.
+        files: text of both languages, the target's last, UTF-8, one sentence per line.
         out: folder, replaced as a whole.
-        spec: number of pieces, special and byte pieces included; normalization rule; which words
-            of the target are one piece each, as the symbols of a linearized tree are.
+        spec: number of pieces, including special and byte pieces; normalization rule; which words
+            of the target are one piece each, such as the symbols of a linearized tree.
     Raises:
         ConfigError: the vocabulary is too large or too small for this text.
         DataError: a file is missing, or there is no text.
@@ -51,7 +50,7 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
     counts = _count_words(files)
     try:
         sentencepiece.SentencePieceTrainer.train(
-            # an iterator and a writer, because names of files would become part of the model
+            # an iterator and a writer, because file names would become part of the model
             sentence_iterator=(b"%s\t%d" % counted for counted in counts.items()),
             input_format="tsv",
             model_writer=model,
@@ -77,8 +76,8 @@ def train_bpe(files: Sequence[Path], out: Path, spec: BpeSpec) -> None:
 
 
 class Bpe:
-    """A trained vocabulary. For any text without newline and without U+2581, which sentencepiece
-    uses for the space, decode(encode(text)) == text under the normalization rule "identity"."""
+    """A trained vocabulary. With the normalization rule "identity", decode(encode(text)) == text
+    for any text without newline and without U+2581, sentencepiece's symbol for the space."""
 
     def __init__(self, path: Path) -> None:
         """Load the model file at `path`.
@@ -89,7 +88,7 @@ class Bpe:
         try:
             content = path.read_bytes()
         except FileNotFoundError as error:
-            raise DataError(f"{path}: not there. Make it: dvc repro train_bpe") from error
+            raise DataError(f"{path}: does not exist. Make it: dvc repro train_bpe") from error
         try:
             self._load(content)
         except RuntimeError as error:
@@ -105,10 +104,10 @@ class Bpe:
         return bpe
 
     def _load(self, content: bytes) -> None:
-        if not content:  # sentencepiece takes this for "no model yet" and crashes later
+        if not content:  # sentencepiece would treat it as "no model yet" and crash later
             raise RuntimeError("empty")
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=content)
-        # other rules than "identity" may join, drop or change words; this text shows all of that
+        # rules other than "identity" may join, drop or change words, as in this text
         keeps_words = self._processor.normalize(" ﬁ  ﬁ ") == "▁▁ﬁ▁▁ﬁ▁"
         self._words = _Words(self._processor) if keeps_words else None
 
@@ -118,7 +117,7 @@ class Bpe:
         return int(self._processor.get_piece_size())
 
     def encode(self, lines: Sequence[str], *, end: bool = False) -> list[list[int]]:
-        """Ids of each line, with END after them if `end`; an empty line has none of its own."""
+        """Ids of each line, followed by END if `end`; an empty line has no other ids."""
         if self._words is None:
             ids: list[list[int]] = self._processor.encode(list(lines), add_eos=end, num_threads=1)
             return ids
@@ -129,7 +128,7 @@ class Bpe:
         ]
 
     def decode(self, ids: Sequence[Sequence[int]]) -> list[str]:
-        """Text of each sequence; pad, start and end symbols are silent."""
+        """Text of each sequence; padding, start and end symbols are ignored."""
         lines: list[str] = self._processor.decode([list(line) for line in ids], num_threads=1)
         return lines
 
@@ -139,7 +138,7 @@ class Bpe:
         return [text if text.isprintable() else repr(text)[1:-1] for text in texts]
 
     def table(self) -> str:
-        """A line for each piece: its text as in `pieces`, and its score, a tab between."""
+        """A line for each piece: its text as in `pieces`, a tab, and its score."""
         ids = range(self.size)
         return "".join(
             f"{piece}\t{self._processor.get_score(n):g}\n"
@@ -148,11 +147,11 @@ class Bpe:
 
 
 class _Words(dict[str, tuple[int, ...]]):
-    """Ids of words seen before. No piece reaches across a space, so a line's ids are its words'
-    ids one after the other, and looking them up takes a quarter of the time of finding them."""
+    """A cache of the ids of words. No piece contains an inner space, so a line's ids are the
+    concatenation of its words' ids; the lookup takes a quarter of the time of encoding."""
 
     def __init__(self, processor: sentencepiece.SentencePieceProcessor) -> None:
-        # between two spaces stands nothing but the second one's piece
+        # the empty word between two spaces: the piece of the second space
         super().__init__({"": tuple(processor.encode(" ")[:1])})
         self._processor = processor
 
@@ -164,28 +163,27 @@ class _Words(dict[str, tuple[int, ...]]):
 
 
 def _count_words(files: Sequence[Path]) -> dict[bytes, int]:
-    """How often each word stands in the files. Of more than `MOST_DISTINCT`, those that have been
-    met least so far are forgotten (lossy counting, Manku and Motwani 2002)."""
+    """The count of each word in the files. Beyond `MOST_DISTINCT` words, the rarest so far are
+    dropped (lossy counting, Manku and Motwani 2002)."""
     counts: Counter[bytes] = Counter()
-    forgotten = 0
+    dropped = 0
     for path in files:
         try:
             with path.open("rb") as file:
                 for line in file:
                     counts.update(line.rstrip(b"\n").replace(b"\t", b" ").split(b" "))
                     if len(counts) > MOST_DISTINCT:
-                        forgotten += 1
-                        met = {word: n for word, n in counts.items() if n > forgotten}
-                        counts = Counter(met)
+                        dropped += 1
+                        counts = Counter({word: n for word, n in counts.items() if n > dropped})
         except FileNotFoundError as error:
-            raise DataError(f"{path}: not there. Make it: dvc repro download") from error
+            raise DataError(f"{path}: does not exist. Make it: dvc repro download") from error
     counts.pop(b"", None)
     return counts
 
 
 def _symbols(path: Path, spec: BpeSpec) -> list[str]:
-    """Every word of a file, or every one that begins with a bracket, as a piece that begins it:
-    with the space before it."""
+    """Every word of a file, or every one that begins with a bracket, as a piece with a leading
+    space."""
     with path.open(encoding="utf-8", newline="\n") as file:
         words = {word for line in file for word in line.rstrip("\n").split(" ")} - {""}
     if spec.symbols == "brackets":
@@ -194,13 +192,13 @@ def _symbols(path: Path, spec: BpeSpec) -> list[str]:
 
 
 def _explained(error: RuntimeError, vocabulary: int, files: Sequence[Path]) -> AiaynError:
-    """sentencepiece's complaint in our words, with the limit that it names."""
+    """The error for a sentencepiece error, with the limit that it names."""
     names, complaint = " and ".join(map(str, files)), " ".join(str(error).split())
     if "sentences_.empty()" in complaint:
         return DataError(f"{names}: no text to learn a vocabulary from. Run: dvc repro -f download")
-    where = f"bpe.vocabulary is {vocabulary}, too"
+    too = f"bpe.vocabulary is {vocabulary}, too"
     if found := re.search(r"Vocabulary size too high.* value <= (\d+)", complaint):
-        return ConfigError(f"{where} large for the text of {names}: use at most {found[1]}.")
+        return ConfigError(f"{too} large for the text of {names}: use at most {found[1]}.")
     if found := re.search(r"smaller than required_chars\. \d+ vs (\d+)", complaint):
-        return ConfigError(f"{where} small for the text of {names}: use at least {found[1]}.")
+        return ConfigError(f"{too} small for the text of {names}: use at least {found[1]}.")
     return DataError(f"{names}: sentencepiece learned no vocabulary from it: {complaint}")

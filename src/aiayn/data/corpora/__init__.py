@@ -1,1 +1,1 @@
-"""Where text comes from: the catalogue, fetching, archives, cleaning, the demo grammar."""
+"""Sources of text: downloads, archives, treebanks, cleaning, the demo grammar."""

@@ -1,6 +1,6 @@
-"""Stream lines of text from downloads: tar, tgz, zip, gz, sgm and plain files, also nested.
+"""Streaming lines of text from downloads: tar, tgz, zip, gz, sgm and plain files, also nested.
 
-Nothing is unpacked to disk: the name of a member is only compared, never opened as a path.
+Nothing is unpacked to disk: names of members are only compared, never opened as paths.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from aiayn.errors import DataError
 TAR_ENDINGS = (".tar", ".tgz", ".tar.gz")
 ARCHIVE_ENDINGS = (*TAR_ENDINGS, ".zip")
 BUFFER_BYTES = 1 << 20
-# limits of a line and of a file that is read at once: a gzipped megabyte can hold a gigabyte
+# limits of a line and of a file that is read at once: a megabyte of gzip can expand to a gigabyte
 LINE_BYTES = 1 << 20
 FILE_BYTES = 1 << 28
 
@@ -43,24 +43,24 @@ DAMAGE = (
     zlib.error,
     EOFError,
 )
-"""Exceptions that unpacking a damaged file raises."""
+"""Exceptions raised when unpacking a damaged file."""
 
 
 def describe(path: Path, member: str | None) -> str:
-    """How messages name a file or a member of an archive."""
+    """The name of a file or of an archive's member in messages."""
     return f"{path}, member {member}" if member else str(path)
 
 
 def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
     r"""The lines of a text, as bytes without their "\n"; only "\n" separates lines.
 
-    A file's type follows from its name: `.tar`, `.tgz`, `.tar.gz` and `.zip` are archives, from
-    which `member` is read; `.gz` is decompressed (inside an archive too); `.sgm` gives its <seg>
-    texts. All but `.sgm` (test sets of a few thousand sentences) is streamed in constant memory: a
-    line of more than LINE_BYTES is cut to LINE_BYTES + 1.
+    The type depends on the file name: `.tar`, `.tgz`, `.tar.gz` and `.zip` are archives, from which
+    `member` is read; `.gz` is decompressed (also inside an archive); `.sgm` gives its <seg> texts.
+    All but `.sgm` (test sets of a few thousand sentences) are streamed in constant memory: a line
+    of more than LINE_BYTES is truncated to LINE_BYTES + 1.
 
     Raises:
-        DataError: the file is damaged or truncated, an `.sgm` larger than FILE_BYTES, or the
+        DataError: the file is damaged or truncated, an `.sgm` is larger than FILE_BYTES, or the
             archive has no such member.
     """
     place = describe(path, member)
@@ -75,8 +75,8 @@ def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
 
 
 def bounded(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a stream, without a byte order mark, each cut to at most LINE_BYTES + 1."""
-    # room for LINE_BYTES and a line end: if the end is missing, the line is longer
+    """The lines of a stream, without a byte order mark, each truncated to LINE_BYTES + 1."""
+    # LINE_BYTES and a line end: if the end is missing, the line is longer
     read = iter(partial(stream.readline, LINE_BYTES + 2), b"")
     first = next(read, b"").removeprefix(BOM_UTF8)
     for line in chain([first] if first else [], read):
@@ -89,11 +89,11 @@ def bounded(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def columns(lines: Iterable[bytes], column: int, place: str) -> Iterator[bytes]:
-    """One column of lines of columns, which tabs separate.
+    """One column of tab-separated lines.
 
     Args:
         column: from 1.
-        place: how messages name the file.
+        place: the file's name in messages.
     Raises:
         DataError: a line has fewer columns.
     """
@@ -108,12 +108,12 @@ def columns(lines: Iterable[bytes], column: int, place: str) -> Iterator[bytes]:
 
 
 def whole(stream: IO[bytes], place: str) -> bytes:
-    """All of a stream. Raises DataError if that is more than FILE_BYTES."""
+    """The content of a stream. Raises DataError if it has more than FILE_BYTES."""
     content = stream.read(FILE_BYTES + 1)
     if len(content) > FILE_BYTES:
         raise DataError(
-            f"{place}: holds more than {FILE_BYTES >> 20} MiB, too much for what is read at once. "
-            "Replace the file."
+            f"{place}: has more than {FILE_BYTES >> 20} MiB, the limit for a file that is read at "
+            "once. Replace the file."
         )
     return content
 
@@ -125,21 +125,21 @@ def damaged(place: str, error: Exception) -> DataError:
 
 
 class StrictTarInfo(tarfile.TarInfo):
-    """A member of a tar archive. tarfile itself treats a damaged header as the archive's end."""
+    """A member of a tar archive. tarfile itself takes a damaged header for the archive's end."""
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
-        """The next member. Raises ReadError where there is something else."""
+        """The next member. Raises ReadError for a damaged header."""
         try:
             return super().fromtarfile(archive)
         except tarfile.HeaderError as error:
-            if type(error).__name__ in ("EOFHeaderError", "EmptyHeaderError"):  # it is the end
+            if type(error).__name__ in ("EOFHeaderError", "EmptyHeaderError"):  # the actual end
                 raise
             raise tarfile.ReadError(f"{error} at byte {archive.offset}") from error
 
 
 def segments(sgm: bytes, place: str) -> Iterator[bytes]:
-    """The <seg> texts of an SGML test set: entities resolved once, white space as single spaces.
+    """The <seg> texts of an SGML test set, with entities resolved and white space collapsed.
 
     Raises:
         DataError: a <seg> is not closed.
@@ -158,7 +158,7 @@ def segments(sgm: bytes, place: str) -> Iterator[bytes]:
             f"{place}: {opened} <seg> are opened, {len(found)} closed. Correct the file."
         )
     for segment in found:
-        # bytes that are not UTF-8 pass through: the reader decides whether they are an error
+        # invalid UTF-8 passes through: the caller decides whether it is an error
         text = segment.decode("utf-8", "surrogateescape")
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
         yield re.sub(r"[ \t\r\n]+", " ", text).encode("utf-8", "surrogateescape")
@@ -168,10 +168,10 @@ def segments(sgm: bytes, place: str) -> Iterator[bytes]:
 def _open(path: Path, member: str | None, place: str) -> Iterator[IO[bytes]]:
     is_archive = path.name.endswith(ARCHIVE_ENDINGS)
     if is_archive and member is None:
-        raise DataError(f"{path}: is an archive; name the member to read in conf/catalogue.")
+        raise DataError(f"{path}: is an archive; set the member to read in conf/catalogue.")
     if member is not None and not is_archive:
         endings = ", ".join(ARCHIVE_ENDINGS)
-        raise DataError(f"{place}: not an archive ({endings}), so without members.")
+        raise DataError(f"{place}: not an archive ({endings}), so it has no members.")
     with ExitStack() as stack:
         stream: IO[bytes]
         archive = None
@@ -201,24 +201,23 @@ def _member(archive: tarfile.TarFile, member: str, place: str) -> IO[bytes]:
         if name == member.removeprefix("./"):
             stream = archive.extractfile(entry) if entry.isreg() else None
             if stream is None:
-                raise DataError(f"{place}: not a regular file. Name another in conf/catalogue.")
+                raise DataError(f"{place}: not a regular file. Set another in conf/catalogue.")
             return stream
     raise _no_member(member, names, place)
 
 
 def _refuse_second(archive: tarfile.TarFile, member: str, place: str) -> None:
-    """Raises DataError if a member comes once more: tar itself would unpack the last one."""
+    """Raises DataError if a member occurs again: tar itself would unpack the last one."""
     while (entry := archive.next()) is not None:
         if entry.name.removeprefix("./") == member.removeprefix("./"):
-            raise DataError(f"{place}: is in the archive twice. Replace it with an archive of one.")
+            raise DataError(f"{place}: is in the archive twice. Replace the archive.")
 
 
 def zip_member(archive: zipfile.ZipFile, member: str, place: str) -> IO[bytes]:
-    """The content of a zip's member, to be closed.
+    """A stream of a zip's member, to be closed.
 
     Raises:
-        DataError: there is none of that name, or it is encrypted or packed in a way that Python
-            does not know.
+        DataError: there is no such member, it is encrypted, or its compression is not supported.
     """
     try:
         return archive.open(member)
@@ -230,5 +229,5 @@ def zip_member(archive: zipfile.ZipFile, member: str, place: str) -> IO[bytes]:
 
 def _no_member(member: str, names: Sequence[str], place: str) -> DataError:
     near = difflib.get_close_matches(member, names, n=1, cutoff=0)
-    hint = f" The nearest name in it is {near[0]}." if near else " The archive is empty."
+    hint = f" The closest name is {near[0]}." if near else " The archive is empty."
     return DataError(f"{place}: no such member.{hint}")

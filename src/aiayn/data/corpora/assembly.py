@@ -1,4 +1,4 @@
-"""The text of a task, assembled from corpora, and a manifest of what was kept and dropped."""
+"""Assembling a task's text from corpora, with a manifest of kept and dropped pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from aiayn.results.paths import SIDES
 from aiayn.results.text import RAW, Manifest, Part, Split, write_lines, write_manifest
 
 BUFFER_BYTES = 1 << 20
-HELD_OUT = "held_out"  # the cleaning rule by which a sampled dev set also leaves out pairs
+HELD_OUT = "held_out"  # the cleaning rule that also applies to a sampled dev set
 
 
 def assemble(
@@ -37,27 +37,26 @@ def assemble(
     mirror: str | None = None,
     top: Path = Path(),
 ) -> None:
-    """Write SPLIT.source, SPLIT.target and manifest.json of a task into `folder`; of a parsing
-    task also SPLIT.trees of the dev and test sets, a bracketed tree a line, for scoring.
+    """Write SPLIT.source, SPLIT.target and manifest.json of a task to `folder`; for a parsing task
+    also SPLIT.trees of the dev and test sets, one bracketed tree per line, for scoring.
 
-    Training pairs are cleaned by text.cleaning as the corpora have them; then all text is brought
-    into the form of text.form. Of the dev and test sets no line is ever dropped, so that scores
-    stay comparable: their lines are only stripped, and those that also occur in the cleaned
-    training text are counted in the manifest as `overlap`. The exception is a dev set that is a
-    sample of a corpus: it leaves out what shares a side with a test set. Memory is constant, except
-    for the rule `duplicates` (about 100 bytes a pair).
+    Training pairs are cleaned by text.cleaning, then all text is converted to text.form. No line of
+    a dev or test set is ever dropped, so that scores stay comparable: lines are only stripped, and
+    those that also occur in the cleaned training text are counted in the manifest as `overlap`. The
+    exception is a dev set that is sampled from a corpus: it leaves out pairs that share a side with
+    a test set. Memory is constant, except for the rule `duplicates` (about 100 bytes per pair).
 
     Args:
-        task: its name, for the manifest.
-        text: which corpora, in which languages, cleaned how.
-        catalogue: where they come from.
+        task: the task's name, for the manifest.
+        text: the corpora, languages and cleaning rules.
+        catalogue: the corpora's sources.
         folder: replaced as a whole once everything is written; untouched if anything fails.
         raw: folder of verified downloads.
         mirror: see `fetch`.
         top: the folder from which paths of one's own files lead.
     Raises:
-        DataError: a corpus cannot be fetched, is damaged, or is not as declared; or cleaning left
-            no training pair, or none of a label.
+        DataError: a corpus cannot be fetched, is damaged, or differs from its declaration; or
+            cleaning left no training pair, or none for a label.
     """
     held_out_names = {paths.DEV: text.dev, **text.tests}
     names = dict.fromkeys((*text.train, *held_out_names.values()))
@@ -113,10 +112,10 @@ def _own_file(path: Path, side: Side) -> Path:
 
 
 def _pair_normalizer(text: Text) -> Callable[[Pair], Pair]:
-    """What brings a pair of a corpus into the form of text.form."""
+    """The function that converts a pair to text.form."""
     if text.form is None:
         return lambda pair: pair
-    from aiayn.data.moses import normalizer  # slow to import, and only such tasks need it
+    from aiayn.data.moses import normalizer  # slow to import, and only needed here
 
     source, target = normalizer(text.source), normalizer(text.target)
     return lambda pair: (source(pair[0]), target(pair[1]))
@@ -124,7 +123,7 @@ def _pair_normalizer(text: Text) -> Callable[[Pair], Pair]:
 
 @dataclass
 class _SplitWriter:
-    """The two files of a split, with counts and digests of what is written to them."""
+    """Writes the two files of a split, with counts and digests."""
 
     files: tuple[IO[bytes], IO[bytes]]
     pairs: int = 0
@@ -158,7 +157,7 @@ def _open_split(folder: Path, split: str) -> Iterator[_SplitWriter]:
 
 
 class _HeldOut:
-    """A dev or test set: its manifest entry, and which of its lines occur in the training text.
+    """A dev or test set: its manifest entry, and its overlap with the training text.
 
     `keys` are the `side_keys` of its pairs.
     """
@@ -175,7 +174,7 @@ class _HeldOut:
         self._seen: dict[str, set[Any]] = {what: set() for what in self._lines}
 
     def record_overlap(self, pair: Pair) -> None:
-        """Record what a training pair has in common with this set."""
+        """Record the lines that a training pair has in common with this set."""
         for what, text in (("source", pair[0]), ("target", pair[1]), ("pairs", pair)):
             if text in self._lines[what]:
                 self._seen[what].add(text)
@@ -196,7 +195,7 @@ def _write_held_out(
     normalize: Callable[[Pair], Pair],
     test_keys: Set[str] = frozenset(),
 ) -> _HeldOut:
-    """`test_keys`: of a dev set, the `side_keys` of the test sets."""
+    """Write a dev or test set. `test_keys`, for a sampled dev set: the test sets' `side_keys`."""
     is_sample = corpus.corpus.sample is not None
     pairs: list[Pair] = []
     keys: set[str] = set()
@@ -214,10 +213,10 @@ def _write_held_out(
             except UnicodeDecodeError as error:
                 advice = "No line of a dev or test set is dropped: convert the file to UTF-8."
                 raise _not_utf8(corpus, number, source, advice) from error
-            of_pair = side_keys(pair)
-            if is_sample and not test_keys.isdisjoint(of_pair):
+            pair_keys = side_keys(pair)
+            if is_sample and not test_keys.isdisjoint(pair_keys):
                 continue
-            keys |= of_pair
+            keys |= pair_keys
             pairs.append(normalize(pair))
             writer.write(pairs[-1])
     part = Part(pairs=number)
@@ -244,7 +243,7 @@ def _write_train(
     held_out_keys = {key for held in held_out for key in held.keys}
     seen: set[bytes] = set()
     labels: set[str] = set()
-    of_each: dict[str, Part] = {}
+    parts: dict[str, Part] = {}
     with _open_split(folder, paths.TRAIN) as writer:
         for corpus in corpora:
             cleaner = Cleaner(text.cleaning, seen, held_out_keys)
@@ -257,7 +256,7 @@ def _write_train(
                 try:
                     pair = cleaner.clean(source, target)
                 except UnicodeDecodeError as error:
-                    advice = "Convert the file, or switch the cleaning rule invalid_utf8 on."
+                    advice = "Convert the file, or turn on the cleaning rule invalid_utf8."
                     raise _not_utf8(corpus, number, source, advice) from error
                 if pair is not None:
                     pair = normalize(pair)
@@ -266,14 +265,14 @@ def _write_train(
                         labels.add(pair[1])
                     for held in held_out:
                         held.record_overlap(pair)
-            of_each[corpus.name] = Part(
+            parts[corpus.name] = Part(
                 pairs=number, kept=writer.pairs - before, dropped=cleaner.dropped
             )
     if writer.pairs == 0:
-        drops = "; ".join(f"{name}: {part.dropped}" for name, part in of_each.items())
-        raise DataError(f"cleaning left no training pair ({drops}). Loosen text.cleaning.")
+        drops = "; ".join(f"{name}: {part.dropped}" for name, part in parts.items())
+        raise DataError(f"cleaning left no training pair ({drops}). Relax text.cleaning.")
     require_all(text.labels or (), labels)
-    return writer.entry(of_each)
+    return writer.entry(parts)
 
 
 def _not_utf8(corpus: Parallel, number: int, source: bytes, advice: str) -> DataError:

@@ -1,4 +1,4 @@
-"""The rules by which training pairs are dropped, each counted."""
+"""Cleaning rules that drop training pairs, with counts."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ def stripped(line: bytes) -> str:
 
 
 def side_keys(pair: Pair) -> set[str]:
-    """Both sides as the rule `held_out` compares them: only letters and digits, in NFKC and lower
-    case. A side that has neither has no key."""
+    """The keys by which the rule `held_out` compares sides: only letters and digits, in NFKC and
+    lower case. A side without any has no key."""
     lowered = (unicodedata.normalize("NFKC", side).lower() for side in pair)
     return {_NEITHER_LETTER_NOR_DIGIT.sub("", side) for side in lowered} - {""}
 
 
 class Cleaner:
-    """Drops pairs by the declared rules, in their declared order; the first that applies counts.
+    """Drops pairs by the configured rules, in this order; a pair counts for the first that applies.
 
     - invalid_utf8: a side is not UTF-8
-    - empty: a side is empty once stripped
+    - empty: a side is empty after stripping
     - max_words: a side has more words, separated by white space, than this
     - max_ratio: one side has more than this many times the words of the other
     - identical: both sides are the same text
     - held_out: a side also occurs in a held-out set (see `side_keys`)
-    - duplicates: the same pair was kept before; the first stays
+    - duplicates: the same pair was kept before
 
-    One more rule comes first and is always on, too_long: a side has more than LINE_BYTES, so it was
-    not read completely. It is counted only if it applies.
+    The rule too_long is always on and comes first: a side has more than LINE_BYTES, so it was
+    truncated in reading. It is listed only if it applies.
     """
 
     def __init__(
         self, rules: Cleaning, seen: set[bytes], held_out_keys: Set[str] = frozenset()
     ) -> None:
-        """`seen` has a digest of every pair kept so far; the cleaners of a task's corpora share it,
-        so that duplicates are found across them. `held_out_keys` are the `side_keys` of the task's
-        dev and test sets."""
+        """`seen` has a digest of every pair kept so far; a task's cleaners share it, to find
+        duplicates across corpora. `held_out_keys` are the `side_keys` of the task's dev and test
+        sets."""
         self._drops_invalid_utf8 = rules.invalid_utf8
-        self._rules = _rules_in_force(rules, seen, held_out_keys)
+        self._rules = _active_rules(rules, seen, held_out_keys)
         self.dropped = {name: 0 for name, _ in self._rules}
         if rules.invalid_utf8:
             self.dropped = {"invalid_utf8": 0, **self.dropped}
@@ -82,32 +82,33 @@ class Cleaner:
         return pair
 
 
-def _rules_in_force(
+def _active_rules(
     rules: Cleaning, seen: set[bytes], held_out_keys: Set[str]
 ) -> list[tuple[str, Rule]]:
     max_words, max_ratio = rules.max_words, rules.max_ratio
-    in_force: list[tuple[str, Rule]] = []
+    active: list[tuple[str, Rule]] = []
     if rules.empty:
-        in_force.append(("empty", lambda source, target: not source or not target))
+        active.append(("empty", lambda source, target: not source or not target))
     if max_words is not None:
-        in_force.append(("max_words", lambda *pair: max(_word_counts(pair)) > max_words))
+        active.append(("max_words", lambda *pair: max(_word_counts(pair)) > max_words))
     if max_ratio is not None:
-        in_force.append(("max_ratio", lambda *pair: _ratio_exceeds(max_ratio, _word_counts(pair))))
+        active.append(("max_ratio", lambda *pair: _ratio_exceeds(max_ratio, _word_counts(pair))))
     if rules.identical:
-        in_force.append(("identical", lambda source, target: source == target))
+        active.append(("identical", lambda source, target: source == target))
     if rules.held_out:
-        in_force.append(("held_out", lambda *pair: not held_out_keys.isdisjoint(side_keys(pair))))
+        active.append(("held_out", lambda *pair: not held_out_keys.isdisjoint(side_keys(pair))))
     if rules.duplicates:
-        in_force.append(("duplicates", lambda *pair: _occurred(seen, pair)))
-    return in_force
+        active.append(("duplicates", lambda *pair: _occurred(seen, pair)))
+    return active
 
 
 def _occurred(seen: set[bytes], pair: tuple[str, ...]) -> bool:
-    """Whether a pair's digest is in `seen`, where it is from now on.
+    """Whether a pair's digest is in `seen`; adds it.
 
-    With 64 bits, the chance that two of n pairs share one is n^2 / 2^65: 4e-5 for 36 million.
+    The probability of a collision of the 64-bit digests of n pairs is n^2 / 2^65: 4e-5 for 36
+    million.
     """
-    # no text holds a line end, so the boundary between the sides is unambiguous
+    # texts contain no newlines, so the boundary between the sides is unambiguous
     digest = hashlib.blake2b("\n".join(pair).encode(), digest_size=8).digest()
     if digest in seen:
         return True

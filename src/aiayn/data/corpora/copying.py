@@ -1,4 +1,4 @@
-"""Random sequences to be copied, the usual first test of a sequence-to-sequence model."""
+"""Random sequences for the copy task."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from aiayn.config import Sequences
 
 
 def sequences(spec: Sequences) -> Iterator[str]:
-    """Yield `spec.number` different sequences: letters with a space between any two.
+    """Yield `spec.number` different sequences of letters, separated by spaces.
 
-    Lengths from `shortest` to `longest` are equally likely, except short ones, of which there may
-    be too few. The same spec gives the same sequences on every machine.
+    Lengths are uniform from `shortest` to `longest`, except that there may be too few different
+    short sequences. The same spec gives the same sequences on every machine.
     """
     draw = random.Random(spec.seed).random  # the same in every version of Python
     lengths = range(spec.shortest, spec.longest + 1)
@@ -29,6 +29,6 @@ def sequences(spec: Sequences) -> Iterator[str]:
 
 
 def _split(sequence: str) -> str:
-    """A sequence's split follows from the sequence: of 16, one is for dev and one for test."""
+    """A sequence's split, from its digest: 1/16 is dev, 1/16 test."""
     digest = hashlib.sha256(sequence.encode()).digest()
     return {0: "dev", 1: "test"}.get(digest[0] % 16, "train")

@@ -30,9 +30,8 @@ NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # some cluster file s
 
 @dataclass(frozen=True)
 class Source:
-    """Where a download's file comes from: from `url` to `path`, or it is at `path` already.
-
-    `advice` is for a file whose checksum is not the catalogue's.
+    """The source of a download: fetched from `url` to `path`, or already at `path` if `url` is
+    None. `advice` is for the error if its checksum differs from the catalogue's.
     """
 
     download: Download
@@ -42,12 +41,12 @@ class Source:
 
     @property
     def partial(self) -> Path:
-        """What was received so far. It is kept when the process ends, and resumed by the next."""
+        """The partial download, which is kept when the process ends, and resumed."""
         return self.path.with_name(f".{self.path.name}.partial")
 
     @property
     def arrived(self) -> int:
-        """Bytes that are here, of the file or of its partial download."""
+        """The size of the file or of its partial download, in bytes."""
         for path in (self.path, self.partial):
             with suppress(FileNotFoundError):
                 return path.stat().st_size
@@ -62,20 +61,20 @@ def fetch(
 ) -> dict[str, Path]:
     """A local path for each of the downloads, their checksums verified.
 
-    A mirror that is a folder is read in place, without a copy. Otherwise a file is kept at
-    raw/HOST/PATH and fetched only if it is not there, several in parallel; partial downloads are
-    kept and resumed. Processes that need the same file wait for each other. A kept file that has
-    become damaged is never replaced silently: the error asks the user to delete it. If one download
-    fails, the others continue, except on a full disk.
+    A mirror that is a folder is read in place, without a copy. Otherwise files are kept at
+    raw/HOST/PATH, and missing ones are fetched in parallel; partial downloads are kept and resumed.
+    Processes that need the same file wait for each other. A kept file that has become damaged is
+    never replaced silently: the error asks the user to delete it. If one download fails, the others
+    continue, except on a full disk.
 
     Args:
         downloads: URL and checksum by name, from the catalogue.
         raw: folder of verified downloads.
         mirror: folder or base URL laid out as HOST/PATH; None or "" for the real hosts.
-        progress: a file for the progress, written while there is something to fetch.
+        progress: a file for the progress, written while fetching.
     Raises:
-        DataError: a file cannot be fetched, its checksum or size is not the catalogue's, or the
-            disk has too little space.
+        DataError: a file cannot be fetched, its checksum or size differs from the catalogue's, or
+            the disk has too little space.
     """
     sources = {name: source(download, raw, mirror) for name, download in downloads.items()}
     sizes = pending(sources.values())
@@ -110,20 +109,21 @@ def fetch(
 
 
 def source(download: Download, raw: Path, mirror: str | None = None) -> Source:
-    """Where `fetch` takes a file from; arguments as there. Raises DataError if there is none."""
-    place = download.path
-    kept = raw / place
+    """The source from which `fetch` gets a file; arguments as there. Raises DataError if a mirror
+    folder lacks it."""
+    relative = download.path
+    kept = raw / relative
     remote = bool(mirror) and urlsplit(mirror).scheme in ("http", "https")
     if mirror and not remote:
         folder = Path(mirror)
         if not folder.is_dir():
-            raise DataError(f"{mirror}: no such folder; it was given as the mirror, AIAYN_MIRROR.")
-        if (folder / place).is_file():
+            raise DataError(f"{mirror}: no such folder. It is the mirror in AIAYN_MIRROR.")
+        if (folder / relative).is_file():
             advice = "Correct the mirror, or unset AIAYN_MIRROR."
-            return Source(download, folder / place, None, advice)
+            return Source(download, folder / relative, None, advice)
         if not kept.is_file():
             raise DataError(
-                f"{folder / place}: not in the mirror. "
+                f"{folder / relative}: not in the mirror. "
                 f"Put it there, or unset AIAYN_MIRROR to fetch {download.url}."
             )
     if kept.is_file():
@@ -132,20 +132,20 @@ def source(download: Download, raw: Path, mirror: str | None = None) -> Source:
     return Source(
         download,
         kept,
-        f"{str(mirror).rstrip('/')}/{place}" if remote else download.url,
+        f"{str(mirror).rstrip('/')}/{relative}" if remote else download.url,
         "The host serves another version, or the transfer was damaged: try again, "
         "or correct the checksum in conf/catalogue if you trust the new file.",
     )
 
 
 def pending(sources: Iterable[Source]) -> list[tuple[Source, int | None]]:
-    """What is to be fetched, each with its size according to the catalogue or else the host."""
+    """The sources to fetch, each with its size according to the catalogue or else to the host."""
     sizes = []
     for one in sources:
         if one.url is not None:
             size = one.download.bytes
             if size is None:
-                with suppress(DataError):  # the download itself will say what is wrong
+                with suppress(DataError):  # the download itself will report the error
                     size = size_at(one.url)
             sizes.append((one, size))
     return sizes
@@ -159,8 +159,8 @@ def _require_space(sizes: Iterable[tuple[Source, int | None]], raw: Path) -> Non
     free = free_bytes(raw)
     if needed > free:
         raise DataError(
-            f"{raw}: {needed:,} bytes are to be fetched, {free:,} are free. Make room, or set "
-            "AIAYN_MIRROR to a folder that has the files: it is read in place."
+            f"{raw}: {needed:,} bytes are to be fetched, but only {free:,} are free. Free disk "
+            "space, or set AIAYN_MIRROR to a folder that has the files: it is read in place."
         )
 
 
@@ -181,7 +181,7 @@ def _fetch_one(one: Source, announced: int | None, stop: Event) -> Path:
 
 
 def _download(one: Source, url: str, file: IO[bytes], announced: int | None, stop: Event) -> None:
-    """Fetch what is missing, verify the whole, and only then give it its name."""
+    """Fetch the missing part, verify the file, and only then rename it."""
     space = one.arrived + int(USABLE_DISK * free_bytes(one.partial.parent))
     most = min(space, announced or space)
     try:
@@ -203,12 +203,12 @@ def _download(one: Source, url: str, file: IO[bytes], announced: int | None, sto
             raise
         raise DataError(
             f"{one.partial.parent}: the disk is full. "
-            "Make room and start again: what was received is kept, and the rest follows."
+            "Free disk space and start again: the download will be resumed."
         ) from error
 
 
 def _verify(path: Path, one: Source, shown_as: str) -> None:
-    """Raises DataError unless the file has the declared checksum and, where declared, size."""
+    """Raises DataError unless the file has the declared checksum and, if declared, size."""
     download, advice = one.download, one.advice
     kind, _, expected = download.checksum.partition(":")
     with path.open("rb") as file:
@@ -228,7 +228,7 @@ def _verify(path: Path, one: Source, shown_as: str) -> None:
 
 @contextmanager
 def _locked(partial: Path, stop: Event) -> Iterator[IO[bytes]]:
-    """The file opened to append and locked; waits for other processes. Deleted if empty after."""
+    """Open a file to append and lock it, waiting for other processes. Deleted if empty."""
     with partial.open("ab", buffering=0) as file:
         while True:
             try:

@@ -1,8 +1,8 @@
-"""The demo corpus: sentences of a small grammar of our own, in three languages and as trees.
+"""The demo corpus: sentences of the project's own grammar, in three languages and as trees.
 
 One derivation gives English, German, French and the English parse tree, so the translations are
-exact and each is a function of the English sentence. So is the label: the French pronoun for who
-acts in the main clause, which depends on the order of the English words.
+exact and each is a function of the English sentence. So is the label: the French pronoun for the
+subject of the main clause, which depends on the order of the English words.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def sentences(grammar: Grammar, languages: tuple[str, ...]) -> Iterator[tuple[st
     for language in languages:
         if language not in WRITERS:
             raise ConfigError(
-                f"the grammar does not write {language!r}; it writes {', '.join(WRITERS)}."
+                f"the grammar has no language {language!r}; it has {', '.join(WRITERS)}."
             )
     return _distinct(grammar, [WRITERS[language] for language in languages])
 
@@ -49,8 +49,8 @@ def _distinct(
     seen: set[bytes] = set()
     while len(seen) < grammar.sentences:
         sentence = deriver.sentence()
-        # sentences count as the same if their German is: two English ones may share it ("die Frau,
-        # die die Katze sieht": who sees whom?), and then belong to one split. French merges none.
+        # distinct by their German: different English sentences may share it ("die Frau, die die
+        # Katze sieht": who sees whom?) and must be in the same split. French merges none.
         digest = hashlib.sha256(german.text(sentence).encode()).digest()
         if digest not in seen and _split(digest) == grammar.split:
             seen.add(digest)
@@ -58,5 +58,5 @@ def _distinct(
 
 
 def _split(digest: bytes) -> str:
-    """A sentence's split follows from the sentence: of 16, one is for dev and one for test."""
+    """A sentence's split, from its digest: 1/16 is dev, 1/16 test."""
     return {0: "dev", 1: "test"}.get(digest[0] % 16, "train")

@@ -1,4 +1,4 @@
-"""Sentences with labels: one text for each label, divided into folds."""
+"""Labelled sentences: one text for each label, divided into folds."""
 
 from __future__ import annotations
 
@@ -28,38 +28,34 @@ def labelled_sentences(labelled: Labelled, files: Mapping[str, Path]) -> Iterato
 
 
 def fold(sentence: bytes, folds: Folds) -> int:
-    """The fold of a sentence, from a digest: the same on every machine."""
+    """The fold of a sentence, from its digest: the same on every machine."""
     digest = hashlib.sha256(f"{folds.seed}\n".encode() + sentence.strip()).digest()
     return int.from_bytes(digest[:8], "big") % folds.of
 
 
 def labelled_place(labelled: Labelled, files: Mapping[str, Path]) -> str:
-    """How messages name the files."""
+    """The files' names in messages."""
     sides = labelled.texts.values()
     return " and ".join(describe(files[side.source], side.member) for side in sides)
 
 
 def known_labels(pairs: Iterator[Pair], labels: Collection[str], place: str) -> Iterator[Pair]:
-    """The pairs, unchanged. Raises DataError at a target that is none of the labels."""
+    """The pairs, unchanged. Raises DataError for a target that is not one of the labels."""
     for number, (source, target) in enumerate(pairs, start=1):
         label = target.decode("utf-8", "replace").strip()
         if label not in labels:
             raise DataError(
-                f"{place}, line {number}: the label {label[:60]!r} is none of {_listed(labels)}. "
-                "Correct the line, or name the label in text.labels."
+                f"{place}, line {number}: the label {label[:60]!r} is not one of "
+                f"{', '.join(labels)}. Correct the line, or add the label to text.labels."
             )
         yield source, target
 
 
 def require_all(labels: Collection[str], found: Collection[str]) -> None:
-    """Raises DataError if some label has no training sentence: it could not be learned."""
+    """Raises DataError if a label has no training sentence."""
     for label in labels:
         if label not in found:
             raise DataError(
-                f"no training sentence is labelled {label!r}; found: {_listed(found) or 'none'}. "
-                "Add some, or leave the label out of text.labels."
+                f"no training sentence has the label {label!r}; found: "
+                f"{', '.join(found) or 'none'}. Add some, or remove the label from text.labels."
             )
-
-
-def _listed(labels: Collection[str]) -> str:
-    return ", ".join(labels)

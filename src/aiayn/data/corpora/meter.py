@@ -1,4 +1,4 @@
-"""Progress of all downloads together: a bar in a terminal, and a file for other processes."""
+"""Progress of all downloads of a task: a bar in a terminal, and a file for other processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tqdm import tqdm
 from aiayn.results import progress
 from aiayn.results.progress import Fetching
 
-LATELY_SECONDS = 30.0
+WINDOW_SECONDS = 30.0  # over which the rate is averaged
 
 
 class Meter:
@@ -43,10 +43,10 @@ class Meter:
             self._file.unlink(missing_ok=True)
 
     def show(self, files: int, files_in_all: int, here: int, in_all: int) -> None:
-        """Show the number of files and bytes that are here, and of all that will be."""
+        """Show the numbers of files and bytes that are complete, and of all."""
         now = time.monotonic()
         self._seen.append((now, here))
-        while now - self._seen[0][0] > LATELY_SECONDS:
+        while now - self._seen[0][0] > WINDOW_SECONDS:
             self._seen.popleft()
         if self._file is not None:
             progress.write(self._file, Fetching(files, files_in_all, here, in_all, self._rate()))
@@ -60,7 +60,7 @@ class Meter:
         self._bar.update(here - self._bar.n)
 
     def _rate(self) -> float:
-        """Bytes a second over the last half minute."""
+        """Bytes per second over the last half minute."""
         (begun, at_first), (ended, at_last) = self._seen[0], self._seen[-1]
-        # another process may have deleted a file, or completed one at once
+        # another process may have deleted a file
         return max(at_last - at_first, 0) / (ended - begun) if ended > begun else 0.0

@@ -21,10 +21,10 @@ from aiayn.errors import DataError
 @dataclass(frozen=True)
 class Parallel:
     """A corpus as source and target: two languages, words and trees, sentences and labels, or
-    sequences twice.
+    sequences and their copies.
 
-    `files` has a local path for each download and each file of one's own. `leaves` is set for
-    trees, `labels` (all that are allowed) for labels.
+    `files` has a path for each download and each local file. `leaves` is set for trees, `labels`
+    (all valid labels) for labelled sentences.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Parallel:
     labels: tuple[str, ...] | None = None
 
     def place(self, language: str) -> str:
-        """How messages name the file or archive member that holds a language."""
+        """The name of a language's file or archive member in messages."""
         if self.corpus.treebank is not None:
             return f"the treebank {self.name}"
         if self.corpus.sequences is not None:
@@ -48,11 +48,11 @@ class Parallel:
         return describe(self.files[side.source], side.member)
 
     def pairs(self) -> Iterator[tuple[bytes, bytes]]:
-        """Every pair in order, as the files have it.
+        """Every pair in order, unchanged.
 
         Raises:
-            DataError: the corpus is empty, its sides differ in length, or their length is not the
-                declared one; a file cannot be read, or a label is unknown.
+            DataError: the corpus is empty, its sides differ in length, or their length differs from
+                the declared one; a file cannot be read, or a label is unknown.
         """
         stream = self._stream()
         if self.labels is not None:
@@ -82,10 +82,10 @@ class Parallel:
         return self._aligned(self.corpus.sides)
 
     def trees(self) -> Iterator[Tree]:
-        """Every tree in order; a parsing task's pairs are made of them.
+        """Every tree in order, from which a parsing task's pairs are made.
 
         Raises:
-            DataError: a file is missing, or holds anything else than trees.
+            DataError: a file is missing, or contains anything but trees.
         """
         if self.corpus.treebank is not None:
             yield from treebank_trees(self.name, self.corpus.treebank, self.files)
@@ -105,7 +105,7 @@ class Parallel:
             for sequence in sequences(self.corpus.sequences):
                 yield sequence.encode(), sequence.encode()
             return
-        from aiayn.data.corpora.grammar import sentences  # real corpora do not need the lexicon
+        from aiayn.data.corpora.grammar import sentences  # only generated corpora need the lexicon
 
         assert self.corpus.grammar is not None
         for source, target in sentences(self.corpus.grammar, self.languages):
@@ -135,8 +135,8 @@ class Parallel:
 
     def _unequal(self, shorter: int, longer: int, *, source_is_longer: bool) -> str:
         counts = (longer, shorter) if source_is_longer else (shorter, longer)
-        of_each = " but ".join(
+        both = " but ".join(
             f"{count} lines in {self.place(language)}"
             for count, language in zip(counts, self.languages, strict=True)
         )
-        return f"corpus {self.name}: {of_each}. Line n of one must be line n of the other."
+        return f"corpus {self.name}: {both}. The files must be aligned line by line."

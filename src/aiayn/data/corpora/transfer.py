@@ -1,4 +1,4 @@
-"""Download one file over an unreliable connection: each attempt resumes the previous one."""
+"""Downloading a file over an unreliable connection: each attempt resumes the previous one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from urllib3.exceptions import HTTPError, NameResolutionError, ReadTimeoutError
 from aiayn.errors import DataError
 
 PAUSES_SECONDS: tuple[float, ...] = (1, 2, 4, 8, 16, 32, 64)
-"""Waits between attempts without progress. After progress, the first wait comes again."""
+"""Waits between attempts without progress; progress resets them to the first."""
 
 UNRESOLVED_ATTEMPTS = 3
 """For a host whose name cannot be resolved, until it has sent something: it may not exist."""
 
 CONNECT_SECONDS = 10.0
 STALL_SECONDS = 30.0
-"""A connection without data for so long is closed, and another attempt made."""
+"""A connection without data for this long is closed and retried."""
 
 BLOCK_BYTES = 1 << 16
 _RETRYABLE = {
@@ -29,7 +29,7 @@ _RETRYABLE = {
     requests.exceptions.SSLError: "no secure connection",
     requests.ConnectionError: "no connection",
 }
-"""Failures before the first byte that are retried, in words; subclasses before their base."""
+"""Retried failures before the first byte, with their text; subclasses before their base."""
 
 BEYOND_THE_END = 416
 _RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)")  # of RFC 9110, section 14.4
@@ -43,7 +43,7 @@ class StoppedError(Exception):
 
 
 class _TransientError(Exception):
-    """A failure after which another attempt may succeed, in words."""
+    """A failure after which another attempt may succeed."""
 
 
 class _UnresolvedError(_TransientError):
@@ -71,13 +71,13 @@ def size_at(url: str) -> int | None:
 def transfer(
     url: str, file: IO[bytes], size: int | None, stop: Event, most: int | None = None
 ) -> int:
-    """Append the missing part of `url` to `file`, in as many attempts as that takes.
+    """Append the missing part of `url` to `file`, with retries.
 
-    What `file` holds is taken as the beginning, and only the rest is requested. A host without
-    support for ranges sends everything again. The caller's checksum tells whether the parts match.
+    The content of `file` is taken as the beginning, and only the rest is requested. A host without
+    support for ranges sends everything again. The caller's checksum verifies that the parts match.
 
     Args:
-        file: opened to append, unbuffered: received bytes survive the end of this process.
+        file: opened to append, unbuffered, so that received bytes survive the end of this process.
         size: of the whole file, if known; a response of another length is rejected.
         stop: set to end the transfer.
         most: limit in bytes if the size is unknown; a longer response is rejected.
@@ -95,7 +95,7 @@ def transfer(
             return _attempt(url, file, size, stop, most)
         except _TransientError as error:
             held = _held(file)
-            # a host without ranges may start over forever: only bytes beyond `furthest` count
+            # only bytes beyond `furthest` count as progress: a host without ranges starts over
             failures = 1 if held > furthest else failures + 1
             furthest = max(furthest, held)
             unresolved = isinstance(error, _UnresolvedError) and not furthest
@@ -106,7 +106,7 @@ def transfer(
                     "the network, or set AIAYN_MIRROR to a mirror that has the file."
                 ) from error
             if failures > len(PAUSES_SECONDS):
-                kept = f"; {held:,} bytes are kept and need not come again" if held else ""
+                kept = f"; {held:,} bytes are kept and will be resumed" if held else ""
                 raise DataError(
                     f"{url}: {error}, {failures} times. Try again later{kept}, "
                     "or set AIAYN_MIRROR to a mirror that has the file."
@@ -116,17 +116,17 @@ def transfer(
 
 
 def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event, most: int | None) -> int:
-    """As `transfer`, in one request. Raises _TransientError if that does not complete the file."""
+    """As `transfer`, in one request. Raises _TransientError if it does not complete the file."""
     held = _held(file)
     if size is not None and held >= size:
         if held == size:
             return held
         held = file.truncate(0)
-    asked = {"Range": f"bytes={held}-"} if held else {}
+    headers = {"Range": f"bytes={held}-"} if held else {}
     try:
         with requests.get(
             url,
-            headers=_UNCOMPRESSED | asked,
+            headers=_UNCOMPRESSED | headers,
             stream=True,
             timeout=(CONNECT_SECONDS, STALL_SECONDS),
         ) as response:
@@ -136,11 +136,11 @@ def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event, most: int
                 _raise_for(response, url)
             if size is not None and whole is not None and whole != size:
                 raise _TransientError(f"the host has {whole} bytes, the catalogue declares {size}")
-            if is_beyond and whole == held:  # all of it was there
+            if is_beyond and whole == held:  # already complete
                 return held
             if is_beyond or first not in (0, held):
                 file.truncate(0)
-                raise _TransientError("the host does not send the part that is asked for")
+                raise _TransientError("the host does not send the requested part")
             if first != held:  # no support for ranges
                 file.truncate(0)
             _append(response, file, whole if size is None else size, stop, most)
@@ -160,7 +160,7 @@ def _attempt(url: str, file: IO[bytes], size: int | None, stop: Event, most: int
 def _append(
     response: requests.Response, file: IO[bytes], size: int | None, stop: Event, most: int | None
 ) -> None:
-    # read1 returns what has arrived of a block, so that nothing is lost if the connection breaks
+    # read1 returns partial blocks, so that nothing is lost if the connection breaks
     while block := response.raw.read1(BLOCK_BYTES, decode_content=False):
         if stop.is_set():
             raise StoppedError
@@ -169,12 +169,12 @@ def _append(
             rest = rest[file.write(rest) :]
         if size is not None and _held(file) > size:
             file.truncate(0)
-            raise _TransientError(f"more bytes came than the {size} of the file")
+            raise _TransientError(f"more than the declared {size} bytes were received")
         if size is None and most is not None and _held(file) > most:
             file.truncate(0)
             raise DataError(
-                f"{response.url}: sends more than {most:,} bytes, which is what it announced, or "
-                "what the disk has room for. Declare `bytes` in conf/catalogue if it is to be more."
+                f"{response.url}: sends more than {most:,} bytes, the announced size or the usable "
+                "disk space. Declare `bytes` in conf/catalogue if the file is larger."
             )
     if size is not None and _held(file) < size:
         raise _TransientError("the connection broke off")
@@ -182,15 +182,15 @@ def _append(
 
 def _extent(response: requests.Response) -> tuple[int, int | None]:
     """The byte of the file at which a response begins, and the size of the file, if stated."""
-    said = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
-    if said:
-        return int(said[1] or 0), _number(said[2])
+    match = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    if match:
+        return int(match[1] or 0), _number(match[2])
     is_whole = response.status_code == requests.codes.ok
     return 0, _number(response.headers.get("Content-Length")) if is_whole else None
 
 
 def _raise_for(response: requests.Response, url: str) -> None:
-    """Raises _TransientError for a status that is worth another attempt, DataError for others."""
+    """Raises _TransientError for a status that is worth a retry, DataError for other errors."""
     status = response.status_code
     if status < 400:
         return

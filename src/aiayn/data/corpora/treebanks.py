@@ -1,4 +1,4 @@
-"""Trees from the files of a treebank: in a folder of the user's, or in a zip or tar archive."""
+"""Reading the trees of a treebank from a local folder, or from a zip or tar archive."""
 
 from __future__ import annotations
 
@@ -30,21 +30,20 @@ from aiayn.data.trees.reading import read_trees
 from aiayn.data.trees.tree import Tree
 from aiayn.errors import DataError
 
-File = tuple[str, IO[bytes]]  # how messages name it, and its content
+File = tuple[str, IO[bytes]]  # name in messages, and content
 
 
 def treebank_trees(name: str, treebank: Treebank, files: Mapping[str, Path]) -> Iterator[Tree]:
-    """Every tree of a treebank's files, one at a time. Files are read in order of their names, or
-    as the treebank's division lists them; `.xml` is GENIA's, all others hold bracketed trees.
+    """Every tree of a treebank. Files are read in order of their names, or in the order of the
+    treebank's division; `.xml` files are GENIA's, all others have bracketed trees.
 
     Args:
         name: of the corpus, for messages.
-        treebank: which files of which archive or folder.
+        treebank: the archive or folder, and its files.
         files: a local path for each download.
     Raises:
-        DataError: the folder is not named or not there, no file matches a pattern, the division
-            lists a file that is not there, or a file is damaged, not UTF-8 or holds anything else
-            than trees.
+        DataError: the folder is not set or does not exist, no file matches a pattern, the division
+            lists a missing file, or a file is damaged, not UTF-8 or contains anything but trees.
     """
     if treebank.download is None:
         opened = _unpacked(name, treebank)
@@ -71,11 +70,11 @@ def _unpacked(name: str, treebank: Treebank) -> Generator[File, None, None]:
     if not given:
         raise DataError(
             f"corpus {name}: the environment variable {variable} is not set. Set it to the folder "
-            f"of your licensed copy; {expected}. Or leave its task out of conf/."
+            f"of your licensed copy; {expected}. Or remove its task from conf/."
         )
     folder = Path(given)
     if not folder.is_dir():
-        raise DataError(f"corpus {name}: {folder}, from {variable}, is no folder; {expected}.")
+        raise DataError(f"corpus {name}: {folder}, from {variable}, is not a folder; {expected}.")
     paths = {
         str(p.relative_to(folder)): p for pattern in treebank.files for p in folder.glob(pattern)
     }
@@ -101,7 +100,7 @@ def _zipped(
 def _tarred(
     name: str, treebank: Treebank, archive: Path, listed: Path | None
 ) -> Generator[File, None, None]:
-    """A tar has no index: what matches is read into memory at once."""
+    """A tar has no index, so all matching files are read into memory."""
     contents: dict[str, bytes] = {}
     try:
         with tarfile.open(archive, tarinfo=StrictTarInfo) as opened:
@@ -129,8 +128,8 @@ def _text_lines(stream: IO[bytes], place: str) -> Iterator[str]:
 
 
 def _divided(name: str, members: Iterable[str], listed: Path | None) -> list[str]:
-    """The members that a division lists, in its order; all of them where there is none. Raises
-    DataError for one that it lists and that is not there."""
+    """The members that a division lists, in its order; all members without a division. Raises
+    DataError if it lists a missing one."""
     if listed is None:
         return list(members)
     by_number = {PurePosixPath(member).stem.lstrip("0"): member for member in members}
@@ -138,8 +137,8 @@ def _divided(name: str, members: Iterable[str], listed: Path | None) -> list[str
     for number in numbers:
         if number.lstrip("0") not in by_number:
             raise DataError(
-                f"corpus {name}: {listed} lists {number}, and the treebank has no such file. "
-                "Replace the list, or the treebank."
+                f"corpus {name}: {listed} lists {number}, but the treebank has no such file. "
+                "Replace the list or the treebank."
             )
     return [by_number[number.lstrip("0")] for number in numbers]
 
@@ -150,12 +149,12 @@ def _matched(name: str, treebank: Treebank, names: list[str], place: str) -> lis
         if not any(_matches(path, pattern) for path in names):
             raise DataError(
                 f"corpus {name}: no file {pattern} in {place}. "
-                f"There must be some for each of {', '.join(treebank.files)}."
+                f"Each of these patterns must match a file: {', '.join(treebank.files)}."
             )
     return [n for n in names if any(_matches(n, pattern) for pattern in treebank.files)]
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """As the glob of a folder matches: * does not match a /."""
+    """Whether a glob pattern matches, where * does not match a /."""
     parts, patterns = path.split("/"), pattern.split("/")
     return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))

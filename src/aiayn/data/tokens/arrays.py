@@ -1,4 +1,4 @@
-"""A split's sentence pairs as piece ids, mapped into memory."""
+"""A split's sentence pairs as memory-mapped arrays of piece ids."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Lengths = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Side:
-    """One language of a split.
+    """One side of a split.
 
-    ids: every sentence's pieces and its END, one sentence after the other, uint16 or uint32.
+    ids: the concatenated pieces of all sentences, each followed by END, uint16 or uint32.
     offsets: (sentences + 1,) int64; sentence i is ids[offsets[i] : offsets[i + 1]].
     """
 
@@ -30,17 +30,17 @@ class Side:
 
     @property
     def lengths(self) -> Lengths:
-        """Pieces of each sentence, END counted: (sentences,) int64."""
+        """Pieces of each sentence, including END: (sentences,) int64."""
         return np.diff(self.offsets)
 
     def sentence(self, i: int) -> Ids:
-        """Ids of sentence `i`, END included."""
+        """Ids of sentence `i`, including END."""
         return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
 
 @dataclass(frozen=True)
 class TokenArrays:
-    """The pairs of a split; `vocabulary` is the number of pieces, above every id."""
+    """The pairs of a split; `vocabulary` is the number of pieces."""
 
     source: Side
     target: Side
@@ -51,7 +51,7 @@ class TokenArrays:
         """The split (train or dev) of a folder that `encode_task` wrote.
 
         Raises:
-            DataError: a file is missing or damaged, or files do not belong together.
+            DataError: a file is missing or damaged, or the sides differ in length.
         """
         vocabulary = tokens.read(paths.manifest(folder)).vocabulary
         source, target = (_open_side(folder, split, side) for side in SIDES)
@@ -67,11 +67,11 @@ class TokenArrays:
 
     @property
     def lengths(self) -> tuple[Lengths, Lengths]:
-        """Pieces of each source and each target sentence, END counted."""
+        """Pieces of each source and each target sentence, including END."""
         return self.source.lengths, self.target.lengths
 
     def pair(self, i: int) -> tuple[Ids, Ids]:
-        """Source and target ids of pair `i`, END included."""
+        """Source and target ids of pair `i`, including END."""
         return self.source.sentence(i), self.target.sentence(i)
 
 
@@ -93,7 +93,7 @@ def _open_array(path: Path, *types: str) -> np.ndarray[Any, Any]:
         # asarray: the same mapped memory, without numpy.memmap's slow indexing
         array = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except FileNotFoundError as error:
-        raise DataError(f"{path}: not there. Make it: dvc repro encode") from error
+        raise DataError(f"{path}: does not exist. Make it: dvc repro encode") from error
     except (ValueError, EOFError) as error:
         raise _damaged(path, "not a whole .npy file") from error
     if array.ndim != 1 or array.dtype.name not in types:

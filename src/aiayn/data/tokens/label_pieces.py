@@ -1,4 +1,4 @@
-"""A label among the pieces of a vocabulary: the target of a task that classifies."""
+"""Labels as pieces of the vocabulary: the targets of a classification."""
 
 from __future__ import annotations
 
@@ -11,31 +11,30 @@ from aiayn.data.tokens.arrays import Side, TokenArrays
 from aiayn.data.tokens.special import END
 from aiayn.errors import DataError
 
-# words of the target that are one piece each come after the special pieces, in order
+# with `symbols: target`, the target's words follow the special pieces, in order
 FIRST = END + 1
 
 
 def in_order(labels: Iterable[str]) -> list[str]:
-    """Labels as the vocabulary has them: number n is the piece FIRST + n."""
+    """Labels in the order of the vocabulary: label n is the piece FIRST + n."""
     return sorted(labels)
 
 
 def count(arrays: TokenArrays) -> int:
-    """How many labels the targets of `labels_alone` tell apart."""
+    """The number of labels, from the targets of `labels_alone`."""
     return int(arrays.target.ids.max()) - FIRST + 1
 
 
 def labels_alone(arrays: TokenArrays) -> TokenArrays:
-    """The same pairs with one piece for a target, the label: it needs no end.
+    """The same pairs with targets of one piece, the label, without END.
 
     Raises:
-        DataError: a target is something else than one label.
+        DataError: a target is not a single label.
     """
     offsets = arrays.target.offsets
     ids = arrays.target.ids[offsets[:-1]]
     if (np.diff(offsets) != 2).any() or (ids < FIRST).any():
         raise DataError(
-            "the target side holds something else than a label for each sentence. "
-            "Make it again: dvc repro -f download"
+            "the target side is not one label per sentence. Make it again: dvc repro -f download"
         )
     return replace(arrays, target=Side(ids, np.arange(len(ids) + 1)))

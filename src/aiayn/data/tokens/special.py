@@ -1,3 +1,3 @@
-"""The pieces that stand for no text: their ids in every vocabulary."""
+"""The ids of the special pieces, in every vocabulary."""
 
 PAD, UNK, START, END = range(4)

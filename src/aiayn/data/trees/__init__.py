@@ -1,1 +1,1 @@
-"""Phrase-structure trees: read, written as a line of symbols, and restored from any such line."""
+"""Phrase-structure trees: reading, linearizing, and restoring a tree from a model's output."""

@@ -1,15 +1,15 @@
-"""The GENIA treebank's XML into trees, written as the Penn Treebank writes them.
+"""Reading the GENIA treebank's XML as trees in the style of the Penn Treebank.
 
     <cons cat="PP"><tok cat="IN">of</tok> <cons cat="NP"><tok cat="NN">HIV-1</tok></cons></cons>
 
-Null elements have no word, so they go, and with them every constituent that holds none; roles,
-coordination and reference marks go. Punctuation's tags and brackets get their names of the Penn
-Treebank. On McClosky's dev and test sets this gives his trees, words and brackets, below the node
-(S1 (S ...)) that he puts around each; except that his leave &lt; and its like unresolved and have
-lost most closing quotation marks (tests/data/corpora/test_genia.py counts both).
+Null elements and constituents without words are removed, and so are roles, coordination and
+reference marks. Tags of punctuation and brackets are renamed as in the Penn Treebank. On McClosky's
+dev and test sets the result equals his trees below the node (S1 (S ...)) that he adds, except that
+his have unresolved entities such as &lt; and lack most closing quotation marks
+(tests/data/corpora/test_genia.py counts both).
 
-The parser is safe by construction: expat reads no external entity unless it is given a handler for
-them, and a declared entity, which could grow without bound, is refused.
+Untrusted input is safe: expat reads no external entities without a handler for them, and entity
+declarations, which could expand without bound, are rejected.
 
 Source: GENIA corpus 1.0, GENIA_tree.dtd; McClosky's division, mclosky/ORIGINAL_README.md.
 """
@@ -33,13 +33,13 @@ QUOTES = ("``", "''")
 
 
 def read_genia(xml: bytes, place: str) -> Iterator[Tree]:
-    """The trees of an abstract, in order: one of each <sentence>.
+    """The trees of an abstract, in order: one for each <sentence>.
 
     Args:
-        place: how messages name the file.
+        place: the file's name in messages.
     Raises:
-        DataError: not XML, an entity is declared, or a word or constituent is incomplete; with the
-            line.
+        DataError: it is not XML, an entity is declared, or a word or constituent is incomplete; the
+            message has the line.
     """
     reader = _Reader(place)
     try:
@@ -53,7 +53,7 @@ def read_genia(xml: bytes, place: str) -> Iterator[Tree]:
 
 
 class _Reader:
-    """What is open while a file is read; finished trees collect in `trees`."""
+    """The state of the parser; finished trees are in `trees`."""
 
     def __init__(self, place: str) -> None:
         self.trees: list[Tree] = []
@@ -67,9 +67,9 @@ class _Reader:
         self._words: list[str] = []
         self._tags: list[str] = []
         self._brackets: list[Bracket] = []
-        self._opened: list[int] = []  # numbers of the brackets that are open, outermost first
+        self._opened: list[int] = []  # indices of open brackets, outermost first
         self._in_sentence = False
-        self._word: str | None = None  # of the <tok> that is open
+        self._word: str | None = None  # of the open <tok>
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "sentence":
@@ -112,7 +112,7 @@ class _Reader:
             self._in_sentence = False
 
     def _entity(self, name: str, *_: object) -> None:
-        self._require(False, f"declares the entity {name!r}, and a treebank needs none")
+        self._require(False, f"declares the entity {name!r}, which is not allowed")
 
     def _require(self, holds: bool, complaint: str) -> None:
         if not holds:

@@ -1,13 +1,13 @@
-"""Trees as lines of symbols that a sequence model can write, and back from whatever it wrote.
+"""Linearizing trees as symbols for a sequence model, and restoring trees from its output.
 
-    (S (NP (PRP) )NP (VP (VBZ) )VP (.) )S        words as their parts of speech
-    (S (NP (XX) )NP (VP (XX) )VP (XX) )S         or all as one dummy
-    (S (NP She )NP (VP sleeps )VP . )S           or as they are
+    (S (NP (PRP) )NP (VP (VBZ) )VP (.) )S        leaves are parts of speech
+    (S (NP (XX) )NP (VP (XX) )VP (XX) )S         leaves are a dummy symbol
+    (S (NP She )NP (VP sleeps )VP . )S           leaves are words
 
-In the first two the words stay in the input alone (Vinyals et al. 2015, "Grammar as a Foreign
-Language"), and the model must count them; in the third they can be copied. A closing bracket
-repeats its label, and the outer TOP is left out. Symbols begin with a bracket, which no word of a
-treebank does: there the word ( is written -LRB-.
+In the first two forms the words are only in the input (Vinyals et al. 2015, "Grammar as a Foreign
+Language"), and the model must count them; in the third it can copy them. A closing bracket repeats
+its label, and TOP is left out. Symbols begin with a bracket, which no word of a treebank does: the
+word ( is written -LRB-.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from aiayn.data.trees.tree import Bracket, Tree, walk
 Leaves = Literal["tags", "dummy", "words"]
 
 DUMMY = "XX"
-LEAVES = ("leaf", "word")  # of the groups of SYMBOL
+LEAVES = ("leaf", "word")  # groups of SYMBOL
 SYMBOL = re.compile(r"\((?P<leaf>[^()]+)\)|\((?P<open>[^()]+)|\)(?P<close>[^()]+)|(?P<word>[^()]+)")
 
 
 class Restored(NamedTuple):
-    """A tree, and whether it had to depart from the symbols that were given."""
+    """A tree, and whether the symbols had to be repaired."""
 
     tree: Tree
     repaired: bool
 
 
 def tags_of(symbols: Iterable[str], count: int) -> list[str]:
-    """The parts of speech that symbols give for `count` words; DUMMY where they give none."""
+    """The parts of speech in the symbols for `count` words; DUMMY where there is none."""
     matches = map(SYMBOL.fullmatch, symbols)
     leaves = [m["leaf"] or DUMMY for m in matches if m and m.lastgroup in LEAVES]
     return (leaves + [DUMMY] * count)[:count]
 
 
 def linearize(tree: Tree, leaves: Leaves) -> str:
-    """The symbols of a tree, spaces between."""
+    """The symbols of a tree, separated by spaces."""
     written = {"tags": [f"({tag})" for tag in tree.tags], "words": tree.words}
     at_leaf = written.get(leaves, [f"({DUMMY})"] * len(tree.words))
     labels: list[str] = []
@@ -58,22 +58,21 @@ def linearize(tree: Tree, leaves: Leaves) -> str:
 
 
 def restore(symbols: Sequence[str], words: Sequence[str], tags: Sequence[str]) -> Restored:
-    """A tree over exactly these words and tags, whatever the symbols are.
+    """A tree over exactly these words and tags, from any symbols.
 
-    Of symbols that make a tree over as many words, its leaves tags or these words, it is that tree.
-    Else it is repaired: what is neither symbol nor word is skipped, and so are leaves beyond the
-    last word, closing brackets that close nothing and brackets around nothing; a closing bracket
-    closes everything opened since its own; what is left open at the end closes behind the last
-    word; words beyond the last leaf go into the brackets that are open there, or else into the
-    outermost one that ends there.
+    Valid symbols, with as many leaves as words, give their tree. Others are repaired. Skipped are:
+    anything that is neither symbol nor word, leaves beyond the last word, closing brackets without
+    an opening one, and empty brackets. A closing bracket also closes all brackets inside its own.
+    Brackets that are open at the end are closed after the last word. Words beyond the last leaf go
+    into the brackets that are open there, or else into the outermost one that ends there.
 
-    Leaves that are words are aligned with the words of the sentence: if some are missing or too
-    many, the others keep their brackets. A missing word goes into the brackets that are open both
-    before and behind it, the first ones into the outermost bracket that begins behind them.
+    Leaves that are words are aligned with the sentence: if some are missing or superfluous, the
+    others keep their brackets. A missing word goes into the brackets that are open both before and
+    after it, and missing first words into the outermost bracket that begins after them.
     """
-    leaves: list[str | None] = []  # the word, of those that are words
+    leaves: list[str | None] = []  # None for a leaf that is not a word
     repaired = False
-    opened: list[int] = []  # numbers of the brackets that are open, outermost first
+    opened: list[int] = []  # indices of open brackets, outermost first
     last_outermost: int | None = None
     labels: list[str] = []
     spans: list[tuple[int, int]] = []  # of leaves
@@ -97,9 +96,9 @@ def restore(symbols: Sequence[str], words: Sequence[str], tags: Sequence[str]) -
                 repaired = True
         else:
             repaired = True
-    places, count = _places(leaves, words), len(words)
-    repaired = repaired or bool(opened) or places != [*range(count)]
-    starts, ends = _boundaries(places)
+    positions, count = _positions(leaves, words), len(words)
+    repaired = repaired or bool(opened) or positions != [*range(count)]
+    starts, ends = _boundaries(positions)
     spans = [(starts[start], ends[end]) for start, end in spans]
     if not opened and last_outermost is not None and spans[last_outermost][1] == ends[-1]:
         opened = [last_outermost]
@@ -116,28 +115,28 @@ def restore(symbols: Sequence[str], words: Sequence[str], tags: Sequence[str]) -
     return Restored(Tree(tuple(words), tuple(tags), brackets), repaired)
 
 
-def _places(leaves: Sequence[str | None], words: Sequence[str]) -> list[int | None]:
-    """Which word each leaf is: the next one, or the one that it names; None if it is none."""
+def _positions(leaves: Sequence[str | None], words: Sequence[str]) -> list[int | None]:
+    """The word index of each leaf, by position or by alignment; None for a superfluous leaf."""
     named = [leaf for leaf in leaves if leaf is not None]
     if len(named) < len(leaves):
         return [n if n < len(words) else None for n in range(len(leaves))]
-    places: list[int | None] = [None] * len(leaves)
+    positions: list[int | None] = [None] * len(leaves)
     for _, leaf, leaf_end, word, word_end in SequenceMatcher(
         None, named, words, autojunk=False
     ).get_opcodes():
-        # of words that are others, as many as there are on either side
+        # also pairs words that differ, as many as both sides have
         for offset in range(min(leaf_end - leaf, word_end - word)):
-            places[leaf + offset] = word + offset
-    return places
+            positions[leaf + offset] = word + offset
+    return positions
 
 
-def _boundaries(places: Sequence[int | None]) -> tuple[list[int], list[int]]:
-    """For each gap between leaves: the word at which a bracket that opens there begins, and the one
-    before which a bracket that closes there ends."""
+def _boundaries(positions: Sequence[int | None]) -> tuple[list[int], list[int]]:
+    """For each gap between leaves: the start of a bracket that opens there, and the end (exclusive)
+    of a bracket that closes there, as word indices."""
     ends = [0]
-    for place in places:
-        ends.append(ends[-1] if place is None else place + 1)
+    for position in positions:
+        ends.append(ends[-1] if position is None else position + 1)
     starts = [ends[-1]]
-    for place in reversed(places):
-        starts.append(starts[-1] if place is None else place)
+    for position in reversed(positions):
+        starts.append(starts[-1] if position is None else position)
     return starts[::-1], ends

@@ -1,10 +1,10 @@
-"""Treebank files into trees, prepared as parsers are trained and scored on.
+"""Reading treebank files as trees, with the preprocessing that is usual for parsers.
 
-Traces (-NONE-) go, then constituents left without a word; function tags and indices behind a label
-(NP-SBJ-1, NP=2) go. Unary chains, words and parts of speech stay as the treebank has them.
-Source: the usual preparation of the Penn Treebank (Collins 1999), behind every figure of table 4.
+Traces (-NONE-) are removed, then constituents without words, and function tags and indices of
+labels (NP-SBJ-1, NP=2). Unary chains, words and parts of speech are unchanged.
+Source: the usual preprocessing of the Penn Treebank (Collins 1999), as for all scores in table 4.
 
-NLTK reads the same (tests/data/trees/test_reading.py), but imports scipy and scikit-learn to do so.
+NLTK gives the same trees (tests/data/trees/test_reading.py), but imports scipy and scikit-learn.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from aiayn.data.trees.tree import TOP, Bracket, Tree
 from aiayn.errors import DataError
 
 TRACE = "-NONE-"
-TOPS = frozenset({"", TOP, "ROOT", "S1"})  # what treebanks and parsers call the outermost bracket
+TOPS = frozenset({"", TOP, "ROOT", "S1"})  # labels of the outermost bracket
 TOKEN = re.compile(r"[()]|[^\s()]+")
-FUNCTION = re.compile(r"(?<=.)[-=].*")  # the first character stays: -LRB- is a label
+FUNCTION = re.compile(r"(?<=.)[-=].*")  # keeps the first character: -LRB- is a label
 
 
 def read_trees(lines: Iterable[str], place: str) -> Iterator[Tree]:
-    """Every tree of a file; a tree may take many lines, and a line may hold many trees.
+    """Every tree of a file; a tree may span several lines, and a line may have several trees.
 
-    A tree without a word, such as the (()) that parsers write for a failure, comes as a tree of no
-    words, so that the caller can count it.
+    A tree without words, such as the (()) that parsers write for a failure, is included, so that
+    the caller can count it.
 
     Args:
-        place: how messages name the file.
+        place: the file's name in messages.
     Raises:
-        DataError: the brackets do not balance, or words stand where a bracket must; with the line.
+        DataError: unbalanced brackets, or a word instead of a bracket; the message has the line.
     """
     tokens: list[str] = []
     depth = begun = 0
@@ -53,21 +53,21 @@ def read_trees(lines: Iterable[str], place: str) -> Iterator[Tree]:
 
 
 def read_tree(text: str, place: str) -> Tree:
-    """The one tree of a line. Raises DataError as `read_trees`, and if there is not just one."""
+    """The tree on a line. Raises DataError as `read_trees`, and if there is not exactly one."""
     trees = list(read_trees([text], place))
     if len(trees) != 1:
-        raise DataError(f"{place}: {len(trees)} trees where one must be.")
+        raise DataError(f"{place}: {len(trees)} trees, instead of one.")
     return trees[0]
 
 
 def _prepared(tokens: Sequence[str], place: str) -> Tree:
-    """The tree of balanced tokens, or of one token outside of any bracket."""
+    """The tree of balanced tokens. Raises DataError for a token outside of brackets."""
     if tokens[0] != "(":
         raise DataError(f"{place}: not a bracketed tree but {tokens[0]!r}. Correct the file.")
     words: list[str] = []
     tags: list[str] = []
     brackets: list[tuple[str, int, int]] = []
-    not_closed: list[int | None] = []  # their numbers in `brackets`; None is the sentence's own
+    not_closed: list[int | None] = []  # indices in `brackets`; None for the top bracket
     at = 0
     while at < len(tokens):
         if tokens[at] == ")":

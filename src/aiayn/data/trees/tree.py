@@ -10,7 +10,7 @@ TOP = "TOP"
 
 
 class Bracket(NamedTuple):
-    """A constituent over the words start, ..., end - 1; it holds a word at least."""
+    """A constituent over the words start, ..., end - 1; at least one word."""
 
     label: str
     start: int
@@ -19,11 +19,11 @@ class Bracket(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """What stands below the TOP of a sentence's bracketing.
+    """A parse tree, without its TOP node.
 
     `tags` has the part of speech of every word. `brackets` are in preorder: outer before inner,
-    left before right, so that those over the same words form a unary chain, its head first. Flat
-    on purpose: a tree of any depth is read, compared and written without recursion.
+    left before right, so that brackets over the same words form a unary chain, from top to bottom.
+    The flat form allows trees of any depth without recursion.
     """
 
     words: tuple[str, ...]
@@ -31,7 +31,7 @@ class Tree:
     brackets: tuple[Bracket, ...]
 
     def __str__(self) -> str:
-        """On one line as the Penn Treebank writes it, under (TOP ...)."""
+        """On one line in the format of the Penn Treebank, under (TOP ...)."""
         parts = [
             f"({item.label} "
             if isinstance(item, Bracket)
@@ -44,7 +44,8 @@ class Tree:
 
 
 def walk(tree: Tree) -> Iterator[Bracket | int | None]:
-    """A tree from left to right: a bracket where it opens, a word's number, None for a close."""
+    """Traverse a tree from left to right: yields opening brackets, word indices, and None for a
+    closing bracket."""
     open_ends: list[int] = []
     waiting = iter(tree.brackets)
     following = next(waiting, None)

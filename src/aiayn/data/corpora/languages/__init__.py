@@ -1,1 +1,1 @@
-"""The demo grammar: one abstract clause, written out in English, German and French."""
+"""The demo grammar: abstract sentences, realized in English, German and French."""

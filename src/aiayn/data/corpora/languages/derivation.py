@@ -1,8 +1,8 @@
-"""Draws abstract sentences at random, within the bounds that keep every translation unique.
+"""Random abstract sentences, with restrictions that make every translation unique.
 
-English leaves some attachments open ("sees the man that sleeps in the garden"), so nothing may
-follow a clause that it could also belong to: an object with a relative clause ends its clause,
-relative clauses hold no further clauses, and only main clauses carry subordinate ones.
+English has attachment ambiguities ("sees the man that sleeps in the garden"), so nothing may follow
+a clause that it could also belong to: an object with a relative clause ends its clause, relative
+clauses contain no further clauses, and only main clauses have subordinate ones.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ BY_KIND = {kind: tuple(noun for noun in NOUNS if noun.kind == kind) for kind in 
 BEFORE_BY_KIND = {kind: tuple(word for word in BEFORE if kind in word.kinds) for kind in KINDS}
 AFTER_BY_KIND = {kind: tuple(word for word in AFTER if kind in word.kinds) for kind in KINDS}
 PROPERTIES = AFTER_BY_KIND["person"]
-# verbs of a relative clause, by the kind of noun that the clause says something about
+# verbs of a relative clause, by the kind of noun that it modifies
 AS_AGENT = {
     kind: tuple(
         verb
@@ -70,7 +70,7 @@ TIMES_OF = {
 }
 DEFINITE = ("the", "the", "the", "this")
 OWNED = (*DEFINITE, "my", "my", "his")
-# "they" would be "ils" or "elles" after other people, so it is said only of people not yet named
+# "they" could be "ils" or "elles" depending on an antecedent, so it is used only without one
 INNER = PRONOUNS
 OUTER = (*PRONOUNS, THEY)
 TENSES: tuple[Tense, ...] = ("present",) * 4 + ("past",) * 3 + ("future", "can", "must", "want")
@@ -78,7 +78,7 @@ SIMPLE_TENSES: tuple[Tense, ...] = ("present", "present", "past")
 
 
 class Deriver:
-    """Draws sentences. Uses random() alone, whose sequence Python keeps from version to version."""
+    """Draws sentences. Uses only random(), whose sequence is the same in all versions of Python."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed).random
@@ -110,9 +110,9 @@ class Deriver:
         return self._with_time(clause, 0.2 if short else 0.45)
 
     def _with_time(self, clause: Clause, probability: float) -> Clause:
-        """Perhaps say when, and perhaps put that, or the place, first."""
+        """Optionally add a time, and optionally front the time or the place."""
         tense = clause.tense if clause.tense in TIMES_OF else "present"
-        # "not every day" would be another thing than "every day not"
+        # "not every day" differs in meaning from "every day not"
         times = [time for time in TIMES_OF[tense] if not (clause.negated and time is EVERY_DAY)]
         time = self._pick(times) if self._chance(probability) else None
         closed = isinstance(clause.object, NounPhrase) and clause.object.relative is not None
@@ -125,8 +125,8 @@ class Deriver:
     def _with_subordinate(self) -> Clause:
         conjunction = self._pick((BECAUSE, BECAUSE, WHEN, WHILE, ALTHOUGH))
         tense = self._pick(TENSES)
-        # in the past "quand" and "pendant que" would need the imperfect, which the grammar lacks;
-        # beside a future, "quand" would want one too
+        # in the past, "quand" and "pendant que" need the imperfect, which the grammar lacks; with a
+        # future main clause, "quand" needs a future
         if conjunction in (WHEN, WHILE) and tense in ("past", "future"):
             tense = "present"
         inner: Tense = "past" if tense == "past" else "present"
@@ -134,7 +134,7 @@ class Deriver:
             inner,
             relatives=0.08,
             pronouns=INNER,
-            # "was" is an imperfect in French, and has no subjunctive in use
+            # "was" is an imperfect in French, whose subjunctive is obsolete
             copula=inner == "present" or not conjunction.subjunctive,
         )
         fronted = self._chance(0.4)
@@ -156,7 +156,7 @@ class Deriver:
     def _clause(
         self, tense: Tense, *, relatives: float, pronouns: Sequence[Pronoun], copula: bool = True
     ) -> Clause:
-        """A clause in which one noun phrase at most has a relative clause."""
+        """A clause with a relative clause in at most one noun phrase."""
         can_be = copula and tense in ("present", "past", "future")
         verb = COPULA if can_be and self._chance(0.15) else self._pick(VERBS)
         negated = tense not in ("can", "must") and self._chance(0.2)
@@ -213,9 +213,9 @@ class Deriver:
     def _noun_phrase(
         self, kind: Kind, *, definite: bool = False, bare: bool = True, owned: bool = True
     ) -> NounPhrase:
-        """Under negation phrases are definite: "not a" and "every ... not" go their own ways.
-
-        In pairs they are not bare: "small dogs and cats" leaves open which of them are small.
+        """Phrases in the scope of negation must be `definite`, because "not a" and "every ... not"
+        are translated irregularly. Phrases in pairs must not be `bare`, because "small dogs and
+        cats" is ambiguous.
         """
         noun = self._pick(BY_KIND[kind])
         plural = kind != "place" and self._chance(0.35)
@@ -239,9 +239,8 @@ class Deriver:
         return Place(self._pick(PREPOSITIONS), self._noun_phrase("place", definite=True))
 
     def _related(self, kind: Kind, *, definite: bool) -> NounPhrase:
-        """A noun phrase with a relative clause, in which it acts or is acted upon.
-
-        It has no possessor: "my dog that sleeps" would raise the question which of my dogs.
+        """A noun phrase with a relative clause, whose subject or object it is. It has no
+        possessive: "my dog that sleeps" would be odd.
         """
         phrase = self._noun_phrase(kind, definite=definite, owned=False)
         gap = Gap(phrase.noun, phrase.plural)

@@ -1,7 +1,7 @@
-"""English, as a Penn-Treebank-style tree from which the sentence is read off.
+"""English: a tree in the style of the Penn Treebank, whose leaves are the sentence.
 
-No functional tags, no traces. The tree's leaves, joined by spaces, are the sentence with a space
-before each comma and full stop; nothing else differs.
+Trees have no functional tags or traces. The leaves, joined by spaces, equal the sentence except for
+a space before each comma and full stop.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def text(bracketing: str) -> str:
 
 
 def _clause(clause: Clause) -> str:
-    """The parts of an S: what is fronted, the subject and the predicate."""
+    """The parts of an S: the fronted part, the subject and the predicate."""
     front = ""
     if clause.fronted == "time" and clause.time is not None:
         front = f"{clause.time.english_tree} (, ,) "
@@ -70,7 +70,7 @@ def _opening(conjunction: Conjunction) -> str:
 
 
 def _verb_phrase(clause: Clause) -> str:
-    """The finite verb and what it governs; auxiliaries stack verb phrases, as the Treebank does."""
+    """The finite verb and its complements; auxiliaries nest verb phrases, as in the Treebank."""
     base, third, past = clause.verb.english
     subject = clause.subject
     bare = subject.plural or (isinstance(subject, Pronoun) and subject.first_person)
@@ -85,11 +85,11 @@ def _verb_phrase(clause: Clause) -> str:
         return f"(VP {_be(clause)}{negation}{complements})"
     wanting = f"(S (VP (TO to) {infinitive}))"
     if clause.negated:
-        done = (
+        auxiliary = (
             "(VBD did)" if clause.tense == "past" else f"({present_tag} {'do' if bare else 'does'})"
         )
         lower = f"(VP (VB want) {wanting})" if clause.tense == "want" else infinitive
-        return f"(VP {done} (RB not) {lower})"
+        return f"(VP {auxiliary} (RB not) {lower})"
     if clause.tense == "want":
         return f"(VP ({present_tag} {'want' if bare else 'wants'}) {wanting})"
     if clause.tense == "past":
@@ -107,13 +107,13 @@ def _be(clause: Clause) -> str:
 
 
 def _complements(clause: Clause) -> str:
-    """What follows the verb, each part with a space before it."""
+    """The parts after the verb, each preceded by a space."""
     parts = []
     if clause.object is not None and not isinstance(clause.object, Gap):
         phrase = _nominal(clause.object)
-        parts.append(_behind_to(phrase) if clause.verb.frame == "with" else phrase)
+        parts.append(_to_phrase(phrase) if clause.verb.frame == "with" else phrase)
     if clause.recipient is not None:
-        parts.append(_behind_to(_nominal(clause.recipient)))
+        parts.append(_to_phrase(_nominal(clause.recipient)))
     if clause.property is not None:
         parts.append(f"(ADJP (JJ {clause.property.english}))")
     if clause.place is not None and clause.fronted != "place":
@@ -127,14 +127,14 @@ def _complements(clause: Clause) -> str:
     return "".join(f" {part}" for part in parts)
 
 
-def _behind_to(phrase: str) -> str:
+def _to_phrase(phrase: str) -> str:
     return f"(PP (TO to) {phrase})"
 
 
 def _place(place: Place) -> str:
     phrase = _nominal(place.where)
     if place.preposition.english == "next to":
-        return f"(ADVP (RB next) {_behind_to(phrase)})"
+        return f"(ADVP (RB next) {_to_phrase(phrase)})"
     return f"(PP (IN {place.preposition.english}) {phrase})"
 
 

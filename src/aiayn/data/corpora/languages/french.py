@@ -16,7 +16,7 @@ from aiayn.data.corpora.languages.syntax import (
 
 NUMERALS = ("", "", "deux", "trois", "quatre", "cinq")
 JOINTS = {"and": (",", "et"), "but": (",", "mais")}
-# h is here because every h among these words is mute
+# includes h, because every h in this lexicon is mute
 VOWELS = "aeiouhâàéèêîôœ"
 ELIDED = {"le": "l'", "la": "l'", "de": "d'", "que": "qu'", "ne": "n'", "je": "j'"}
 CONTRACTED = {
@@ -58,8 +58,7 @@ def text(sentence: Sentence) -> str:
 
 
 def subject(sentence: Sentence) -> str:
-    """The pronoun that stands for who acts in the first main clause: je, il, elle, ils or
-    elles."""
+    """The pronoun for the subject of the first main clause: je, il, elle, ils or elles."""
     who = sentence.first.subject
     if isinstance(who, Pronoun):
         return who.french
@@ -92,7 +91,7 @@ def _joined(words: list[str]) -> str:
 
 
 def _clause(clause: Clause, *, subjunctive: bool = False) -> list[str]:
-    """Subject, verb, objects, place, time, in that order; the subject alone changes nothing."""
+    """Subject, verb, objects, place, time, in this order, unless one is fronted."""
     words: list[str] = []
     if clause.fronted == "time" and clause.time is not None:
         words += [clause.time.french, ","]
@@ -152,7 +151,7 @@ def _forms(clause: Clause, subjunctive: bool) -> tuple[str, list[str]]:
         finite = (BE_SUBJUNCTIVE if subjunctive else BE)[person]
         return finite, [_participle(verb.french[4], subject)]
     finite = (HAVE_SUBJUNCTIVE if subjunctive else HAVE)[person]
-    # with avoir the participle agrees with a direct object that stands before it
+    # with avoir, the participle agrees with a preceding direct object
     gap = clause.object if isinstance(clause.object, Gap) else None
     return finite, [_participle(verb.french[4], gap) if gap else verb.french[4]]
 
@@ -167,7 +166,7 @@ def _agreeing(adjective: Adjective, nominal: Nominal) -> str:
 
 
 def _feminine(nominal: Nominal) -> bool:
-    """Two nouns together are feminine only if both are."""
+    """Whether a nominal is feminine: a pair only if both nouns are."""
     if isinstance(nominal, Pronoun):
         return nominal.feminine
     if isinstance(nominal, Pair):
@@ -209,7 +208,7 @@ def _noun_phrase(phrase: NounPhrase) -> list[str]:
 
 
 def _determiner(phrase: NounPhrase, following: str) -> list[str]:
-    """What opens a noun phrase, given the word that comes next."""
+    """The determiner of a noun phrase, given the word that follows."""
     if phrase.determiner == "many":
         return ["beaucoup", "de"]
     if not phrase.determiner:

@@ -1,4 +1,4 @@
-"""German: three cases, three genders, and a verb that is second or, in dependent clauses, last."""
+"""German: three cases and genders; the verb is second or, in dependent clauses, last."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFINITE = {
     "n": ("das", "das", "dem"),
     "plural": ("die", "die", "den"),
 }
-# relative pronouns differ from the article in the dative plural alone
+# relative pronouns differ from the article only in the dative plural
 RELATIVE = {**DEFINITE, "plural": ("die", "die", "denen")}
 STRONG = {
     "m": ("er", "en", "em"),
@@ -39,7 +39,7 @@ WEAK = {
     "n": ("e", "e", "en"),
     "plural": ("en", "en", "en"),
 }
-# after ein, mein, sein: strong where they have no ending themselves, weak elsewhere
+# after ein, mein, sein: strong if these have no ending themselves, else weak
 MIXED = {**WEAK, "m": ("er", "en", "en"), "n": ("es", "es", "en")}
 INDEFINITE = {**STRONG, "m": ("", "en", "em"), "n": ("", "", "em")}
 STEMS = {"this": "dies", "every": "jed", "many": "viel", "a": "ein", "my": "mein", "his": "sein"}
@@ -64,7 +64,7 @@ def text(sentence: Sentence) -> str:
 
 
 def _punctuated(words: list[str]) -> str:
-    """Join words; a clause has a comma at either end, and adjacent clauses share one."""
+    """Join words; a dependent clause has a comma at either end, adjacent clauses share one."""
     kept: list[str] = []
     for word in words:
         if word != ",":
@@ -107,7 +107,7 @@ def _subordinate(clause: Clause) -> list[str]:
 
 
 def _verb(clause: Clause) -> tuple[str, str, list[str]]:
-    """The finite verb, the prefix it has parted with, and the verb forms at the clause's end."""
+    """The finite verb, its separated prefix, and the verb forms at the end of the clause."""
     verb, subject, tense = clause.verb, clause.subject, clause.tense
     if subject.plural:
         person = 2
@@ -123,7 +123,7 @@ def _verb(clause: Clause) -> tuple[str, str, list[str]]:
 
 
 def _middle(clause: Clause) -> list[str]:
-    """Between the two halves of the verb: time, objects, negation, place, property."""
+    """The middle field: time, objects, negation, place, property."""
     words: list[str] = []
     frame, thing = clause.verb.frame, clause.object
     if clause.time is not None and clause.fronted != "time":
@@ -144,7 +144,7 @@ def _middle(clause: Clause) -> list[str]:
 
 
 def _trailing(clause: Clause) -> list[str]:
-    """Clauses that stand behind the whole verb; an object's relative clause is one of them."""
+    """Clauses after the verb, including an object's relative clause."""
     words: list[str] = []
     if isinstance(clause.object, NounPhrase) and clause.object.relative is not None:
         words += _relative(clause.object)
@@ -174,7 +174,7 @@ def _place(place: Place) -> list[str]:
 
 
 def _nominal(nominal: Nominal, case: Case) -> list[str]:
-    """A subject's relative clause follows it at once; an object's is left to the clause's end."""
+    """A nominal. A subject's relative clause follows it directly; an object's is in `_trailing`."""
     if isinstance(nominal, Gap):
         return []
     if isinstance(nominal, Pronoun):

@@ -1,4 +1,4 @@
-"""The words of the demo grammar. Each English word has one German and one French counterpart."""
+"""The words of the demo grammar. Each English word has one German and one French translation."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ def _verb(
     german: str,
     french: str,
 ) -> Verb:
-    """Forms in the order of `Verb`. "+" parts a separable prefix; "ist" and "est" are auxiliaries.
+    """Forms in the order of `Verb`. "+" separates a prefix; "ist" and "est" are auxiliaries.
 
-    French: an infinitive in -er says the rest; otherwise first and third person, plural,
-    infinitive, participle and the subjunctive's two forms.
+    French: only the infinitive for a regular verb in -er; otherwise first and third person, plural,
+    infinitive, participle and two forms of the subjunctive.
     """
     base, third, past = english.split()
     first_person, third_person, infinitive, participle = german.removeprefix("ist ").split()

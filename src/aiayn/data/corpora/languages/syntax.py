@@ -1,7 +1,7 @@
-"""What the demo grammar's sentences are made of, before any language has been chosen.
+"""The abstract syntax of the demo grammar, independent of any language.
 
 A `Sentence` is an abstract derivation: who does what, when, where and why. Each language module
-writes it out by its own rules of order and agreement, so the translations are exact.
+realizes it by its own rules of word order and agreement, so translations are exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Frame = Literal["alone", "direct", "dative", "with", "recipient", "property", "s
 class Noun:
     """A noun and its forms; `german_oblique` is the accusative and dative singular.
 
-    `owned` nouns may be somebody's; "my man" and "my station" would say something else, or nothing.
+    `owned` nouns may have a possessive, unlike "my man" (another meaning) and "my station" (none).
     """
 
     kind: Kind
@@ -38,10 +38,10 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
-    """An adjective; French ones stand before or after their noun.
+    """An adjective; in French it precedes or follows the noun.
 
-    `french` holds masculine and feminine singular, masculine and feminine plural, and last the
-    masculine singular used before a vowel.
+    `french` has masculine and feminine singular, masculine and feminine plural, and the masculine
+    singular before a vowel.
     """
 
     kinds: tuple[Kind, ...]
@@ -55,8 +55,8 @@ class Adjective:
 class Verb:
     """A verb, its forms and the frame it needs.
 
-    Frames: alone; direct object; dative (German dative, French direct object); with (an object
-    behind a preposition); recipient (object and recipient); property (the copula); saying (that).
+    Frames: alone (no object); direct object; dative (German dative, French direct object); with
+    (prepositional object); recipient (object and recipient); property (the copula); saying (that).
     """
 
     frame: Frame
@@ -91,7 +91,7 @@ class Pronoun:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The place inside a relative clause that the relative pronoun has left."""
+    """The position in a relative clause that the relative pronoun fills."""
 
     noun: Noun
     plural: bool
@@ -99,11 +99,11 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase:
-    """A noun with what belongs to it.
+    """A noun with its determiner, numeral, adjectives and relative clause.
 
     `determiner` is one of the, a, this, my, his, every, many, or empty: none in English and
     German, the partitive in French. `numeral` is 0, or 2 to 5 in the plural. `before` and `after`
-    are the adjectives that French puts before and after the noun.
+    are the adjectives before and after the noun in French.
     """
 
     determiner: str
@@ -129,7 +129,7 @@ Nominal = NounPhrase | Pair | Pronoun | Gap
 
 @dataclass(frozen=True, slots=True)
 class Preposition:
-    """A preposition of place (German: with the dative)."""
+    """A preposition of place; in German with the dative."""
 
     english: str
     german: str
@@ -146,7 +146,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """When something happens; `english_tree` is its bracketing."""
+    """When something happens; `english_tree` is the English bracketing."""
 
     tense: Tense
     english_tree: str
@@ -156,7 +156,7 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """A word that opens a subordinate clause."""
+    """A subordinating conjunction."""
 
     english: str
     german: str
@@ -166,7 +166,7 @@ class Conjunction:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A subject, a verb and what the verb needs; `fronted` names the part that comes first."""
+    """A subject, a verb and its complements; `fronted` names the part that comes first."""
 
     subject: Nominal
     verb: Verb
