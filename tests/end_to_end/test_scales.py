@@ -70,6 +70,13 @@ def test_switching_re_runs_nothing_and_mixes_nothing(project: Any) -> None:
     names = {experiment.name for experiment in client.search_experiments()}
     assert {"aiayn/tiny", "aiayn/copy"} <= names
     assert project.succeed("git", "status", "--porcelain", "scales") == "?? scales/\n"
+    # what is published is of one scale, whichever ran last
+    project.succeed("make", "--no-print-directory", "reproduction", "NAME=top-alone")
+    published = top / "reproductions/top-alone"
+    assert {path.stem for path in (published / "metrics").iterdir()} == {
+        "en-de.base", "en-de.C_ff1024",
+    }  # fmt: skip
+    assert yaml.safe_load((published / "params.yaml").read_text())["scale"] == "tiny"
 
 
 def test_a_reproduction_goes_on_with_what_dvc_still_has(project: Any) -> None:

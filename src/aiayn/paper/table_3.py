@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from aiayn.config import Model
 from aiayn.paper.corpora import DEVELOPMENT_SET, WMT14_EN_DE
@@ -15,7 +16,7 @@ from aiayn.paper.recipe import EN_DE_VOCABULARY, SEARCH, TRAINING, UNSTATED, Rec
 class VariationRow:
     """A row of table 3.
 
-    `columns` are the cells of the model that the row prints; `positions` stands for row E's words.
+    `columns` are the printed cells that describe the model; `positions` stands for row E's text.
     """
 
     group: str
@@ -89,7 +90,7 @@ NOTES = {
 
 
 def columns_of(row: str) -> dict[str, Printed]:
-    """All columns of a row: what it prints, and base's cells where it is blank."""
+    """All columns of a row: the printed cells, and base's where they are blank."""
     return {**ROWS["base"].columns, **ROWS[row].columns}
 
 
@@ -97,28 +98,21 @@ def model_of(row: str) -> Model:
     """The model that a row of table 3 describes; unaveraged (section 6.2)."""
     printed = columns_of(row)
 
-    def whole(column: str) -> int:
-        return int(printed[column].value)
-
+    integers = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "steps")
+    columns: dict[str, Any] = {column: int(printed[column].value) for column in integers}
     return Model(
-        N=whole("N"),
-        d_model=whole("d_model"),
-        d_ff=whole("d_ff"),
-        h=whole("h"),
-        d_k=whole("d_k"),
-        d_v=whole("d_v"),
+        **columns,
         P_drop=printed["P_drop"].value,
         eps_ls=printed["eps_ls"].value,
-        steps=whole("steps"),
         positions="learned" if printed["positions"].text == "learned" else "sinusoid",
         average=1,
-        checkpoint_steps=whole("steps"),
+        checkpoint_steps=columns["steps"],
     )
 
 
 def recipe_of(row: str) -> Recipe:
-    """What a run must be to be compared with a row; its last checkpoint is scored, whichever others
-    were written and averaged."""
+    """The requirements on a run that is compared with a row. Its last checkpoint is scored, so the
+    parameters of checkpoints and averaging do not matter."""
     return Recipe(
         parameters=columns(columns_of(row), "table 3")
         | TRAINING
