@@ -144,5 +144,5 @@ def test_a_broken_file_is_one_clear_line(folder: Path, content: str) -> None:
 
 def test_a_line_cut_short_is_one_clear_line(folder: Path) -> None:
     (folder / "heads.csv").write_text("attention,layer,head,distance,entropy\nencoder,1\n")
-    with pytest.raises(DataError, match=r"heads\.csv: line 2 has an empty cell, or is cut short"):
+    with pytest.raises(DataError, match=r"heads\.csv: line 2 has an empty cell, or is truncated"):
         list(head_figure(folder / "heads.csv"))

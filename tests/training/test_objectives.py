@@ -56,7 +56,7 @@ def test_a_label_alone_is_the_target() -> None:
 def test_a_target_of_two_pieces_is_no_label() -> None:
     arrays = labelled(5, 0)
     wrong = replace(arrays, target=arrays.source)
-    with pytest.raises(DataError, match="something else than a label for each sentence"):
+    with pytest.raises(DataError, match="is not one label per sentence"):
         label_pieces.labels_alone(wrong)
 
 

@@ -97,7 +97,7 @@ def test_fingerprint(make_trainer: Make) -> None:
     [
         lambda patch: patch.setattr(torch, "__version__", "2.11.0+cu130"),
         lambda patch: patch.setattr(np, "__version__", "1.26.0"),
-        lambda patch: patch.setattr(torch, "get_float32_matmul_precision", lambda: "medium"),
+        lambda patch: patch.setattr(torch, "get_float32_matmul_precision", lambda: "another"),
         lambda patch: patch.setattr("aiayn.model.device.cpu_name", lambda: "another CPU"),
         lambda patch: patch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "another"),
         lambda patch: patch.setattr(torch, "get_num_threads", lambda: 77),

@@ -64,12 +64,12 @@ def smoothed_cross_entropy_(
     `pad`. If `writes_gradient`, the logits become the gradient of the smoothed losses' sum.
     """
     N, P = logits_NP.shape
-    losses_2N = logits_NP.new_empty(2, N, dtype=torch.float32)
+    losses = logits_NP.new_empty(2, N, dtype=torch.float32)
     _smoothed_cross_entropy[(N,)](
-        logits_NP, targets_N, losses_2N, eps_ls, pad, N, P,
+        logits_NP, targets_N, losses, eps_ls, pad, N, P,
         WRITES=writes_gradient, BLOCK=min(LOGITS, triton.next_power_of_2(P)), num_warps=8,
     )  # fmt: skip
-    return losses_2N
+    return losses
 
 
 @triton.jit

@@ -247,8 +247,8 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
         pad: int, needs_grad: bool,
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         logits_NP = functional.linear(states_ND, rounded(embedding_PD))
-        losses_2N = OPERATORS.smoothed_cross_entropy_(logits_NP, targets_N, eps_ls, pad, needs_grad)
-        loss, nll = losses_2N.sum(dim=1).unbind()
+        losses = OPERATORS.smoothed_cross_entropy_(logits_NP, targets_N, eps_ls, pad, needs_grad)
+        loss, nll = losses.sum(dim=1).unbind()
         ctx.save_for_backward(states_ND, logits_NP)
         ctx.embedding_PD = embedding_PD
         ctx.mark_non_differentiable(nll)
