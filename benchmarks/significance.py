@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from benchmarks.power import Simulation, from_pilot, pilot_contrast
 
 from aiayn.config import Variations
-from aiayn.evaluation.power import Simulation, from_pilot, pilot_contrast
 from aiayn.paper.findings import STATEMENTS, Statement, statements
 from aiayn.results import comparison, paths
 

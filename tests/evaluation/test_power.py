@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.power import Simulation
 from benchmarks.significance import LOOKS, under_the_null
 from scipy import stats
 
 from aiayn.evaluation.contrasts import ContrastTest, Design, between_models, decide
-from aiayn.evaluation.power import Simulation
 
 
 @pytest.mark.parametrize("seed_noise", [0.0, 0.5])

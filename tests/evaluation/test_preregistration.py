@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from benchmarks.power import from_pilot
 from benchmarks.significance import PILOT, declared, of_models
 from dvc.utils.hydra import compose_and_dump
 
 from aiayn import config
-from aiayn.evaluation.power import from_pilot
 from aiayn.paper.findings import STATEMENTS, statements
 from aiayn.results import comparison
 from aiayn.results.seeds import by_seed

@@ -12,7 +12,7 @@ from aiayn.evaluation.variations import compare_variations
 from aiayn.paper.findings import Statement, statements
 from aiayn.results import comparison, paths, sentence_counts
 from aiayn.results.comparison import Comparison, Finding
-from aiayn.results.json_files import plain
+from aiayn.results.json_files import leaves, plain
 
 TOLERANCE = 1e-6
 SHOWN = 5  # differences
@@ -45,7 +45,7 @@ def rederive(folder: Path) -> Rederived:
     published = comparison.read(folder / paths.TABLE_3)
     counts = sentence_counts.read(folder / paths.SENTENCE_COUNTS)
     derived = compare_variations(parameters.variations, parameters.runs, counts, folder)
-    ours, theirs = (dict(_values(plain(one))) for one in (derived, published))
+    ours, theirs = (dict(leaves(plain(one))) for one in (derived, published))
     return Rederived(
         published,
         derived,
@@ -73,14 +73,6 @@ def _result(finding: Finding) -> str:
         return f"{finding.verdict} ({finding.why_not_tested})"
     bounds = f"{effect.value:.4f} ({effect.low:.4f} to {effect.high:.4f})"
     return f"{bounds}, p {effect.p_value:.3g}, corrected {effect.corrected:.3g}: {finding.verdict}"
-
-
-def _values(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in record.items():
-        if isinstance(value, Mapping):
-            yield from _values(value, f"{before}{key}.")
-        else:
-            yield f"{before}{key}", value
 
 
 def _differences(published: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:

@@ -51,19 +51,24 @@ def stages(graph: Mapping[str, Any], params: Mapping[str, Any]) -> Iterator[tupl
 def command(stage: str, path: Path = DVC_YAML) -> str:
     """The command of a stage without foreach."""
     graph = read(path)
-    return _filled_in(graph, body(graph, stage)["cmd"])
+    return resolved(body(graph, stage)["cmd"], variables(graph))
 
 
-def _filled_in(graph: dict[str, Any], template: str) -> str:
-    values = {name: value for entry in graph["vars"] for name, value in entry.items()}
-    return VARIABLE.sub(lambda match: values[match[1]], template)
+def variables(graph: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of `vars`."""
+    return {name: value for entry in graph["vars"] for name, value in entry.items()}
+
+
+def resolved(template: str, values: Mapping[str, Any]) -> str:
+    """A template with its variables replaced."""
+    return VARIABLE.sub(lambda match: str(values[match[1]]), template)
 
 
 def code(stage: str, path: Path = DVC_YAML) -> tuple[Path, ...]:
     """The code among a stage's dependencies: files and folders, relative to dvc.yaml's folder."""
     graph = read(path)
     deps = [dep for dep in body(graph, stage)["deps"] if dep.startswith("${root}/")]
-    return tuple(Path(_filled_in(graph, dep)) for dep in deps)
+    return tuple(Path(resolved(dep, variables(graph))) for dep in deps)
 
 
 def code_digest(stage: str, path: Path = DVC_YAML) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,6 +50,15 @@ def with_sources(value: T, source: str) -> T:
 def plain(record: StrictModel) -> dict[str, Any]:
     """A record as plain data, as written to its file."""
     return record.model_dump(by_alias=True, exclude_none=True)
+
+
+def leaves(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of nested mappings by dotted key."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def write_json(path: Path, record: StrictModel | Mapping[str, Any], **layout: Any) -> None:

@@ -9,11 +9,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from aiayn.errors import DataError
 from aiayn.results import paths
-from aiayn.results.json_files import plain, read_json, write_json
+from aiayn.results.json_files import leaves, plain, read_json, write_json
 from aiayn.results.machine_metadata import MachineMetadata
 from aiayn.validation import StrictModel
 
@@ -113,17 +112,10 @@ def read_profile(path: Path) -> ProfilingMetadata:
 
 def facts(record: TrainingMetadata | DecodingMetadata) -> Mapping[str, str]:
     """The values as text, by dotted key, in the order of the file."""
-    return _flat(plain(record))
-
-
-def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    flat: dict[str, str] = {}
-    for key, value in sorted(data.items()):
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value if isinstance(value, str) else json.dumps(value)
-    return flat
+    return {
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in sorted(leaves(plain(record)))
+    }
 
 
 def _file_error(path: Path, what: str) -> DataError:

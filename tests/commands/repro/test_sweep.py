@@ -37,7 +37,7 @@ def test_a_row_for_every_value_and_seed(params: Path) -> None:
 @pytest.mark.parametrize(
     ("sweep", "message"),
     [
-        ("P_drop=0.1", "is no sweep. Write MODEL.COLUMN=VALUE,VALUE"),
+        ("P_drop=0.1", "is not a sweep. Write MODEL.COLUMN=VALUE,VALUE"),
         ("E_leaned.P_drop=0.1", "there is no model 'E_leaned'. Did you mean E_learned?"),
         ("base.dropout=0.1", "models.base_dropout_0_1.dropout"),
         ("base.P_drop=much", "models.base_P_drop_much.P_drop"),

@@ -4,7 +4,6 @@ generated text and a few steps."""
 from __future__ import annotations
 
 import hashlib
-import os
 import random
 import re
 import shutil
@@ -20,6 +19,7 @@ import torch
 import yaml
 
 from aiayn import config
+from aiayn.commands.repro.dvc_commands import environment as dvc_environment
 from aiayn.config import Config, Task
 from aiayn.config.compose import CONF, write_params
 
@@ -146,8 +146,7 @@ def run_pipeline(
 
 def environment(folder: Path) -> dict[str, str]:
     """The environment of such a project's stages."""
-    return os.environ | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+    return dvc_environment() | {
         "PYTHONPATH": str(folder / "src"),
         "AIAYN_MIRROR": str(folder / "mirror"),
         TREEBANK: str(folder / "trees"),

@@ -1,8 +1,8 @@
-"""Adds rows to the params.yaml of the current folder: a model with several values of one column,
-each with the seeds that the model has. `make sweep` then runs what is new.
+"""Adds rows to params.yaml in the current folder: a model with several values of one column, each
+with the model's seeds. `make sweep` then runs the new ones.
 
-They are rows like those of table 3, compared with its base. Composing the parameters again removes
-them; their results stay in DVC's cache.
+They are compared with table 3's base, like its rows. Composing the parameters again removes them;
+their results stay in DVC's cache.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def add_rows(params: Path, sweep: str) -> list[str]:
     """Add the rows of a sweep, such as base.P_drop=0.0,0.2, and return the names of their runs.
 
     Raises:
-        ConfigError: that is no sweep, there is no such model, column or run, or a value is wrong;
-            nothing was changed.
+        ConfigError: the sweep is invalid, there is no such model, column or run, or a value is
+            wrong; nothing was changed.
     """
     found = SWEEP.fullmatch(sweep)
     if not found:
         raise ConfigError(
-            f"{sweep!r} is no sweep. Write MODEL.COLUMN=VALUE,VALUE: base.P_drop=0,0.2"
+            f"{sweep!r} is not a sweep. Write MODEL.COLUMN=VALUE,VALUE: base.P_drop=0,0.2"
         )
     model, column, values = found.groups()
     content = config.read_yaml(params.read_bytes())
@@ -40,7 +40,7 @@ def add_rows(params: Path, sweep: str) -> list[str]:
         raise ConfigError(f"{sweep}: there is no model {model!r}.{nearest(model, models)}")
     added = {}
     for value in values.split(","):
-        name = f"{model}_{column}_{value.strip()}".replace(".", "_")  # DVC follows no dotted name
+        name = f"{model}_{column}_{value.strip()}".replace(".", "_")  # DVC tracks no dotted name
         models[name] = {**models[model], column: config.read_yaml(value.encode())}
         for run in [run for run in runs.values() if run["model"] == model]:
             seed = f"-s{run['seed']}" if run["seed"] != 1 else ""

@@ -58,7 +58,7 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
         values = _values(graph, params, stage, item)
         entry = lock.stages.get(name)
         if entry is None:
-            outputs = [_resolved(path, values) for path in _outputs(body)]
+            outputs = [dvc_yaml.resolved(path, values) for path in _outputs(body)]
             found += [
                 f"{file} has no {name}, but its output {path} exists"
                 for path in outputs
@@ -69,7 +69,7 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
         else:
             for out in entry["outs"]:
                 found += digests.changes(Path(out["path"]), out["md5"])
-            if entry["cmd"] != _resolved(body["cmd"], values):
+            if entry["cmd"] != dvc_yaml.resolved(body["cmd"], values):
                 found.append(f"{name}: its command has changed since it ran")
             changed = [
                 *_changed_inputs(entry, digests, produced),
@@ -139,17 +139,13 @@ def _values(
     graph: Mapping[str, Any], params: Mapping[str, Any], stage: str, item: str
 ) -> dict[str, Any]:
     """The variables of dvc.yaml in the definition of a stage."""
-    values = {name: value for entry in graph["vars"] for name, value in entry.items()}
+    values = dvc_yaml.variables(graph)
     source = graph["stages"][stage].get("foreach")
     items = params[dvc_yaml.VARIABLE.sub(r"\1", source)] if source else ()
     if isinstance(items, Mapping):
         fields = {f"item.{key}": value for key, value in (items[item] or {}).items()}
         return {**values, "key": item, **fields}
     return {**values, "item": item}
-
-
-def _resolved(template: str, values: Mapping[str, Any]) -> str:
-    return dvc_yaml.VARIABLE.sub(lambda match: str(values[match[1]]), template)
 
 
 def _outputs(body: Mapping[str, Any]) -> Iterator[str]:

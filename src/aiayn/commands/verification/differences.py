@@ -7,13 +7,14 @@ training's metadata has its machine and versions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from aiayn.results import metadata, paths
+from aiayn.results.json_files import leaves
 from aiayn.results.lock import Lock, is_code
 
 TASK_STAGES = ("download", "train_bpe", "encode")
@@ -87,7 +88,7 @@ def _facts(entry: Mapping[str, Any]) -> Facts:
     differs."""
     facts: Facts = {}
     for params in (entry.get("params") or {}).values():
-        facts |= {("parameter", key): value for key, value in _flat(params)}
+        facts |= {("parameter", key): value for key, value in leaves(params)}
     # ignore the relative path from a scale's folder to the project's, and quotes
     facts["command", ""] = _SCRIPT.sub("pipeline/", entry.get("cmd") or "").replace("'", "")
     for dep in entry.get("deps") or ():
@@ -97,15 +98,6 @@ def _facts(entry: Mapping[str, Any]) -> Facts:
         if not out["path"].startswith(f"{paths.METADATA}/"):
             facts["output", out["path"]] = out.get("md5")
     return facts
-
-
-def _flat(params: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Leaf values by dotted key."""
-    for key, value in params.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _changed(theirs: Facts, ours: Facts) -> dict[tuple[Kind, str], tuple[Any, Any]]:
