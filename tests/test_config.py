@@ -196,7 +196,7 @@ def test_only_a_classification_has_no_search() -> None:
         ("illustrations/sentence", " ", "illustrations.sentence is empty."),
     ],
 )  # fmt: skip
-def test_what_is_illustrated_exists(
+def test_the_illustrated_run_and_sentence_are_valid(
     complaint: Callable[[str, Any], str], key: str, value: Any, said: str
 ) -> None:
     assert said in complaint(key, value)

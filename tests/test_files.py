@@ -84,7 +84,7 @@ def test_a_block_that_fails_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
-def test_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
+def test_a_folder_that_does_not_exist_yet(tmp_path: Path) -> None:
     with replaced_folder(tmp_path / "a" / "folder") as folder:
         (folder / "file").write_text("new")
     assert (tmp_path / "a/folder/file").read_text() == "new"
@@ -133,7 +133,7 @@ main()
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_where_no_room_is_left_is_said(tmp_path: Path, kind: str) -> None:
+def test_a_full_disk_is_reported_with_the_path(tmp_path: Path, kind: str) -> None:
     place = tmp_path / "place"
     command = [sys.executable, "-c", FULL, str(place), kind]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -6,7 +6,7 @@ import pytest
 
 
 def test_a_file_is_a_group(request: pytest.FixtureRequest) -> None:
-    """pytest-xdist tells by the name's end; with pytest 9.2 it lost that without a word."""
+    """pytest-xdist reads the group from the end of the name; with pytest 9.2 it silently lost it."""
     if not request.config.getoption("loadgroup", default=False):
         pytest.skip("tests are not spread over processes by their groups")
     assert request.node.nodeid.endswith(f"@{__file__}")

@@ -32,7 +32,7 @@ def test_the_lock_has_what_the_project_asks_for_but_torch() -> None:
     assert names - pins("requirements.lock").keys() == {"torch"}
 
 
-def test_every_package_has_hashes_and_no_host_stands_there() -> None:
+def test_every_package_has_hashes_and_no_host() -> None:
     text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\S)", text.strip())
     assert len(entries) > 150

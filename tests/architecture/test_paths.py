@@ -1,4 +1,4 @@
-"""Where a file lies is said once: no module but results/paths.py spells a folder of the graph."""
+"""Only results/paths.py contains the names of the graph's folders."""
 
 from __future__ import annotations
 

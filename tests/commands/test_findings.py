@@ -22,7 +22,7 @@ PUBLISHED = sorted(
 
 
 @pytest.mark.parametrize("folder", PUBLISHED, ids=lambda folder: folder.name)
-def test_every_number_follows_from_the_records(folder: Path) -> None:
+def test_every_number_is_recomputed_from_the_records(folder: Path) -> None:
     started = time.process_time()
     found = rederive(folder)
     assert (found.differences, found.status) == ((), 0)

@@ -122,7 +122,7 @@ def test_two_halves_are_the_whole_and_nothing_runs(
 
 @pytest.fixture
 def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files alone are looked at: DVC need not be started."""
+    """Checks only files, without starting DVC."""
     monkeypatch.setattr("aiayn.commands.join.commit", lambda stages, folder: None)
 
 
@@ -206,7 +206,7 @@ def with_unrecorded_outputs(here: Path, other: Path) -> str:
         of_another_scale, with_another_graph, with_unrecorded_outputs,
     ],
 )  # fmt: skip
-def test_halves_that_do_not_fit_are_left_as_they_are(
+def test_folders_that_do_not_match_are_unchanged(
     half: Halve, spoil: Callable[[Path, Path], str]
 ) -> None:
     here, other = half("here", "one"), half("other", "two")
@@ -218,7 +218,7 @@ def test_halves_that_do_not_fit_are_left_as_they_are(
     assert (files(here), (here / "dvc.lock").read_bytes()) == before
 
 
-def test_folders_that_are_no_halves(half: Halve, tmp_path: Path) -> None:
+def test_folders_that_cannot_be_joined(half: Halve, tmp_path: Path) -> None:
     here, other = half("here", "one"), half("other", "two")
     with pytest.raises(ConfigError, match=r"empty/params.yaml: there is no such file\. Name the"):
         join(tmp_path / "empty", other)

@@ -264,7 +264,7 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
         ([RUN, "x", "--alpha", "inf"], "ConfigError: alpha must be a finite number"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_clear_line(
+def test_errors_are_one_line(
     project: Path, stdin: Callable[[bytes], None], arguments: list[str], message: str
 ) -> None:
     stdin(b"\n")
@@ -277,7 +277,7 @@ def test_what_is_wrong_is_one_clear_line(
 @pytest.mark.parametrize(
     ("command", "run"), [("translate", RUN), ("parse", PARSER), ("classify", CLASSIFIER)]
 )
-def test_a_line_of_too_many_pieces_is_left_out_and_named(
+def test_a_line_of_too_many_pieces_is_reported_and_left_empty(
     project: Path, stdin: Callable[[bytes], None], capsys: Capture, command: str, run: str
 ) -> None:
     """Attention over 30,000 pieces would take 28.8 GB."""
@@ -297,7 +297,7 @@ def test_a_line_of_too_many_pieces_is_left_out_and_named(
     )
 
 
-def test_nothing_but_lines_of_too_many_pieces(project: Path) -> None:
+def test_only_lines_of_too_many_pieces(project: Path) -> None:
     with pytest.raises(
         SystemExit, match="DataError: the sentences given: all sentences are empty or too long"
     ):
@@ -403,7 +403,7 @@ def test_sentences_out_of_a_pipe(project: Path, tmp_path: Path, capsys: Capture)
     assert capsys.readouterr() == expected_output
 
 
-def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
+def test_weights_with_nan(project: Path, tmp_path: Path) -> None:
     weights = project / "models" / WEIGHTS[0]
     kept = weights.rename(tmp_path / weights.name)
     try:
@@ -421,9 +421,7 @@ def test_weights_that_are_no_numbers(project: Path, tmp_path: Path) -> None:
         kept.replace(weights)
 
 
-def test_nothing_compares_with_a_folder_that_is_no_reproduction(
-    project: Path, capsys: Capture
-) -> None:
+def test_verifying_a_folder_that_is_not_a_reproduction(project: Path, capsys: Capture) -> None:
     """Neither one that does not exist, nor one of something else."""
     for folder in ("reproductions/demmo", "models"):
         with pytest.raises(SystemExit, match="^2$"):

@@ -1,4 +1,4 @@
-"""Labels of sentences: of none, of 3,000 words, and the same beside others as alone."""
+"""Labels of sentences: empty, of 3,000 words, and independent of their batch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Letters:
 
 
 @pytest.mark.parametrize("positions", ["sinusoid", "learned"])
-def test_any_length_alone_and_beside_others(positions: str, tiny: Callable[..., Model]) -> None:
+def test_any_length_alone_and_in_a_batch(positions: str, tiny: Callable[..., Model]) -> None:
     torch.manual_seed(3)
     model = Classifier(tiny(positions=positions), 20, 3, max_length=8).eval()
     sentences = ["a b c", "", "b " * 3000, "c b a p"]
@@ -36,7 +36,7 @@ def test_any_length_alone_and_beside_others(positions: str, tiny: Callable[..., 
     assert all(sum(row) == pytest.approx(1) for row in together)
 
 
-def test_the_likeliest_label() -> None:
+def test_the_most_probable_label() -> None:
     names = ["a", "b", "c"]
     found = predictions([[0.2, 0.7, 0.1], [0.4, 0.2, 0.4]], names)
     assert found == [Prediction("b", 0.7), Prediction("a", 0.4)]

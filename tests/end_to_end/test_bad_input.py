@@ -243,7 +243,7 @@ def test_damaged_weights(project: Any, stage: str, name: str) -> None:
     assert "train again" in complaint
 
 
-def test_text_that_nobody_expects_is_translated_line_by_line(project: Any) -> None:
+def test_unusual_text_is_translated_line_by_line(project: Any) -> None:
     lines = [
         "<script>alert('x')</script>",
         "🙂 👩‍👩‍👧 is here",

@@ -79,7 +79,7 @@ def test_switching_re_runs_nothing_and_mixes_nothing(project: Any) -> None:
     assert yaml.safe_load((published / "params.yaml").read_text())["scale"] == "tiny"
 
 
-def test_a_reproduction_goes_on_with_what_dvc_still_has(project: Any) -> None:
+def test_a_reproduction_continues_with_dvcs_cache(project: Any) -> None:
     """After the test above: all that it made is in DVC's cache."""
     project.succeed("make", "reproduction", "SCALE=copy", "NAME=mine")
     printed = repro(project, "FROM=reproductions/mine")

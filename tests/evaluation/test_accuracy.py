@@ -1,4 +1,4 @@
-"""How many outputs are exactly right, and its interval, beside scipy's."""
+"""Accuracy and its interval, compared with scipy's."""
 
 from __future__ import annotations
 

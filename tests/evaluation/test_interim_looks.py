@@ -1,4 +1,4 @@
-"""O'Brien and Fleming's bounds, beside published tables, and what a random walk does."""
+"""O'Brien and Fleming's bounds against published tables and a simulated random walk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stage itself, in a project of its own: what it writes, and what it leaves when it fails."""
+"""The score stage in a small project: its outputs, and the files left after a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BLEU from counts of sentences, beside sacreBLEU's corpus score and paired bootstrap."""
+"""BLEU from sentence counts, compared with sacreBLEU's corpus score and paired bootstrap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests over seeds, beside published worked examples, scipy's own tests, and what chance does."""
+"""Tests over seeds against published worked examples, scipy's tests, and simulation."""
 
 from __future__ import annotations
 

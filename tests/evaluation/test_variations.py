@@ -233,7 +233,7 @@ def test_seeds_of_the_base_given_as_rows_do_not_move() -> None:
     assert moved <= 2
 
 
-def test_both_families_count_the_looks(compare: Compare, project: Path) -> None:
+def test_both_families_are_corrected_for_looks(compare: Compare, project: Path) -> None:
     """Table 3's, and the statements': label smoothing's perplexity, where wide is its row."""
     runs = {
         name: run | ({"model": "D_smooth00"} if run["model"] == "wide" else {})
@@ -311,7 +311,7 @@ def test_missing_hypotheses(compare: Compare, project: Path) -> None:
     assert str(error.value).endswith("dvc repro -f decode@en-de.deep.")
 
 
-def test_a_seed_that_follows_later_is_left_out(compare: Compare, project: Path) -> None:
+def test_a_seed_without_outputs_is_left_out(compare: Compare, project: Path) -> None:
     """A run that has not been decoded; one whose file is missing is an error, as above."""
     shutil.rmtree(project / "outputs/en-de.wide2")
     (project / paths.history("en-de.wide2")).unlink()

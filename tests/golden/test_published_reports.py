@@ -1,4 +1,4 @@
-"""Every published report, rendered once more from the records beside it: the same files, byte for byte.
+"""Every published report, rendered again from its records: the same files, byte for byte.
 
 Stages run as processes, by their files, and no module of the project is named here: this holds whatever
 moves. The text of a corpus is not published, its manifest alone is. Text of the project's own is made

@@ -74,7 +74,7 @@ def test_a_process_of_torchrun_starts_nothing(stage: Path) -> None:
     assert printed.startswith("started")
 
 
-def test_torchrun_starts_as_many_as_it_is_told(stage: Path) -> None:
+def test_torchrun_starts_the_given_number_of_processes(stage: Path) -> None:
     command = "torchrun --standalone --nproc-per-node=2"
     printed, said = start(stage, command, "well").communicate()
     assert printed.count("started") == 2, said
@@ -140,6 +140,6 @@ def test_every_stage_that_opens_a_device_can_be_handed_over(stage: Path) -> None
     )
 
 
-def test_without_a_launcher_the_stage_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_launcher_the_stage_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "execvp", lambda *_: pytest.fail("nothing is to be started"))
     exec_under_launcher(Launcher(command=None))

@@ -187,7 +187,7 @@ def test_requeued_by_the_scheduler(cluster: Path) -> None:
     assert (cluster / "made").exists()
 
 
-def test_whoever_waited_dies_and_the_same_job_again_waits_for_the_first(cluster: Path) -> None:
+def test_after_a_killed_wait_the_same_job_waits_for_the_first(cluster: Path) -> None:
     (cluster / "wait").touch()
     first = submit()
     until((cluster / "started").exists, first)

@@ -1,4 +1,4 @@
-"""Costs that the paper's own table 3 tells: typed here from the paper, BLEU less base's 25.8."""
+"""Costs from the paper's table 3, typed here from the paper: BLEU minus base's 25.8."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_by_table_3(key: str, printed: str) -> None:
     assert known_costs(key) == (f"table 3, BLEU on newstest2013: {printed}",)
 
 
-def test_what_no_source_tells_is_not_known() -> None:
+def test_a_cost_without_a_source_is_not_known() -> None:
     for key in ("model.steps", "model.d_v", "training.warmup_steps", "bpe.vocabulary", "text"):
         assert known_costs(key) == ()
 

@@ -37,7 +37,7 @@ def test_table_2_as_the_abstract_and_section_6_1_describe_it() -> None:
     assert len(PAPER.table_2) == 10
 
 
-def test_41_0_is_quoted_beside_41_8() -> None:
+def test_a_note_mentions_41_0_as_well_as_41_8() -> None:
     assert PAPER.table_2["big"].bleu["en-fr"].text == "41.8"
     assert "41.0" in PAPER.notes["table_2"]["big.bleu.en-fr"]
 

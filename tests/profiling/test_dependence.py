@@ -76,7 +76,7 @@ def test_products_of_relations_are_the_jacobian_of_the_stack() -> None:
     assert product.sum(dim=1).tolist() == [4, 5, 6, 7, 7, 7, 6, 5, 4]
 
 
-def test_a_signal_that_never_arrives_is_an_error() -> None:
+def test_unconnected_positions_are_an_error() -> None:
     with pytest.raises(ProfileError, match="8 layers do not connect"):
         path_length(lambda _: torch.eye(8, dtype=torch.bool), 8)
 

@@ -103,7 +103,7 @@ def test_the_profile_follows_the_row(tiny: Callable[..., Model], N: int, d_ff: i
     ],
     ids=str,
 )
-def test_one_layer_stands_for_all(
+def test_one_layer_is_extrapolated_to_all(
     tiny: Callable[..., Model], columns: dict[str, object], labels: int
 ) -> None:
     for layers in (2, 4):  # of one it holds by construction

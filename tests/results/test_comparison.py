@@ -95,7 +95,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         read(tmp_path / "nothing.json")
 
 
-def test_a_figure_knows_where_it_stands() -> None:
+def test_a_figure_has_its_source() -> None:
     bleu = read(GOLDEN).models["A_h1"].bleu
     assert bleu.effect
     assert (bleu.source, bleu.effect.source) == (

@@ -45,7 +45,7 @@ def test_no_golden_file_is_without_a_test() -> None:
     assert files == {kind.path for kind in ALL.values()} | elsewhere
 
 
-def test_what_stands_where() -> None:
+def test_values_of_the_golden_files() -> None:
     layers = profiles.read_layers(GOLDEN / paths.LAYERS_PROFILE)
     assert (
         layers.counts["recurrent"].exponents["n"].term.source

@@ -1,4 +1,4 @@
-"""dvc.lock tells which bytes, and whether the parameters are still those of the results."""
+"""dvc.lock: digests of a run, and parameters that have changed since."""
 
 from __future__ import annotations
 

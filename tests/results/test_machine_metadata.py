@@ -37,5 +37,5 @@ def test_what_the_graph_writes_is_no_difference(clone: Path) -> None:
     assert commit(clone) == f"{name}-dirty"
 
 
-def test_without_git_nobody_can_tell(tmp_path: Path) -> None:
+def test_without_git_the_commit_is_unknown(tmp_path: Path) -> None:
     assert commit(tmp_path) == UNKNOWN_COMMIT

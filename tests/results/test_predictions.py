@@ -29,7 +29,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["positive", "neutral\t0.9", "positive\tnan", "positive\t1.1", "positive\t-0.1", ""]
 )
-def test_a_line_that_is_none(line: str, tmp_path: Path) -> None:
+def test_a_line_that_is_not_a_prediction(line: str, tmp_path: Path) -> None:
     path = tmp_path / "outputs/polarity.tiny/test.hypotheses"
     write_lines(path, ["positive\t0.9", line])
     with pytest.raises(DataError, match="line 2 is .*, not a label and its probability") as caught:

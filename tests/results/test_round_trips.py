@@ -63,7 +63,7 @@ def test_lines(folder: Path, held: list[str]) -> None:
 
 @given(st.dictionaries(names, splits, max_size=2))
 def test_scores(folder: Path, held: dict[str, scores.SplitScores]) -> None:
-    """Up to the rounding to two decimals, which a second round leaves alone."""
+    """Up to the rounding to two decimals, which is idempotent."""
     path = folder / paths.scores("any.run")
     written = scores.RunScores(run="any.run", task="any", model="run", splits=held)
     scores.write(path, written)

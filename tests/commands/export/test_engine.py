@@ -1,4 +1,4 @@
-"""The other engines' length penalty beside the paper's."""
+"""Other engines' length penalty compared with the paper's."""
 
 from __future__ import annotations
 

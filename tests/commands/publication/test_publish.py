@@ -50,7 +50,7 @@ def committed(reproduction: Path) -> None:
         path.write_text(path.read_text().replace("-dirty", ""))
 
 
-def test_no_training_of_uncommitted_code(
+def test_a_training_of_uncommitted_code_is_not_published(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(reproduction)
@@ -59,7 +59,9 @@ def test_no_training_of_uncommitted_code(
     assert not Path("reproductions").exists()
 
 
-def test_what_may_not_be_published(reproduction: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_names_and_outdated_results_are_not_published(
+    reproduction: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(reproduction)
     with pytest.raises(ConfigError, match=r"'\.\./x' is not a valid name"):
         publish("../x")

@@ -1,4 +1,4 @@
-"""README.md of a reproduction, from its folder alone."""
+"""README.md of a reproduction, rendered only from its folder."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_labelled_text_is_checked_too(wmt14: Config, tmp_path: Path) -> None:
     assert sum("example.org/reviews.zip: not in the mirror" in line for line in lines) == 1
 
 
-def test_a_launcher_that_counts_on_more_gpus(
+def test_a_launcher_with_more_gpus_than_the_machine(
     wmt14: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(missing, "visible_gpus", lambda: 2)
@@ -90,7 +90,7 @@ def test_a_launcher_that_counts_on_more_gpus(
     ]
 
 
-def test_no_gpu_where_one_is_asked_for(wmt14: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_gpu_for_device_cuda(wmt14: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(missing, "visible_gpus", lambda: 0)
     (line,) = missing.missing_processors(wmt14)
     assert line.startswith("no GPU: machine.device is cuda, but torch sees none. Use a machine ")

@@ -142,7 +142,7 @@ def test_a_download_says_how_far_all_its_files_are(
     )
 
 
-def test_a_run_whose_name_goes_on_is_another(group: StageGroup) -> None:
+def test_a_run_whose_name_is_longer_is_another(group: StageGroup) -> None:
     other = paths.progress(paths.scratch("en-de.base-s2", 16 * "b"))
     progress.write(other, Progress(1, 2, 9.0, 1.0, 1.0))
     assert "step 640 of 1,200" in progress_line(group)

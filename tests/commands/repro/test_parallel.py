@@ -55,7 +55,7 @@ def test_dvc_finds_nothing_to_do_and_would_write_the_same_lock(toy: Path) -> Non
     assert yaml.safe_load((toy / "dvc.lock").read_text()) == lock
 
 
-def test_a_failure_is_named_the_rest_goes_on_and_the_next_start_tries_it_alone(toy: Path) -> None:
+def test_after_a_failure_the_rest_continues_and_the_next_start_retries_only_it(toy: Path) -> None:
     (toy / "b").unlink()
     schedule, printed = ran()
     assert schedule.failed == {"train@b": "ValueError: no b"}
@@ -100,7 +100,7 @@ sys.exit(str(schedule.failed) if schedule.failed or schedule.blocked else 0)
 
 
 @pytest.mark.parametrize("delay", [0, 4])
-def test_two_starts_in_one_folder_both_end_well_and_run_nothing_twice(
+def test_two_starts_in_one_folder_both_succeed_and_run_nothing_twice(
     toy: Path, delay: float
 ) -> None:
     definition = (toy / "dvc.yaml").read_text()

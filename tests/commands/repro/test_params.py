@@ -46,7 +46,7 @@ def test_another_launcher(project: Path) -> None:
 
 
 @pytest.mark.parametrize("launcher", [None, "here"])
-def test_gpus_of_a_launcher_that_has_none(project: Path, launcher: str | None) -> None:
+def test_gpus_for_a_launcher_without_gpus(project: Path, launcher: str | None) -> None:
     said = (
         "launcher.gpus is given, but the current launcher has no GPUs. Leave out GPUS, or choose a "
         "launcher that has them: LAUNCHER=gpu_each, ray, slurm, torchrun."

@@ -39,7 +39,7 @@ def test_a_folder_that_is_no_clone_is_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_stages_that_are_not_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outdated_stages_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = frozenset(f"train@{name}" for name in "abcd")
     monkeypatch.setattr(publishable, "changed_stages", lambda: changed)
     with pytest.raises(GraphError) as error:

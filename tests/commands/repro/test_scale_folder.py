@@ -104,7 +104,7 @@ def reproduction(top: Path) -> Path:
     return folder
 
 
-def test_a_reproduction_goes_on_in_a_folder_of_its_name(
+def test_a_reproduction_continues_in_a_folder_of_its_name(
     reproduction: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = copy_reproduction(Path(), reproduction)

@@ -86,7 +86,7 @@ def test_every_changed_file_is_named(project: Path) -> None:
     }
 
 
-def test_a_flipped_bit_that_size_and_time_do_not_show(project: Path) -> None:
+def test_a_flipped_bit_with_the_same_size_and_time(project: Path) -> None:
     file = Path("scores/one/a")
     before = file.stat()
     content = bytearray(file.read_bytes())
@@ -128,7 +128,7 @@ def test_what_changed_since_a_stage_ran(
     assert damage_here(project, {"one"}) == (f"make@one: {said}",)
 
 
-def test_a_lock_that_is_missing_or_cut_is_called_that(project: Path) -> None:
+def test_a_missing_or_truncated_lock(project: Path) -> None:
     lock = paths.LOCK.read_text()
     for end, expected in (
         (lock.index("make@two:"), "dvc.lock has no make@two, but its output scores/two exists"),

@@ -1,4 +1,4 @@
-"""Each thing that determines a run's outputs, changed alone, is named alone."""
+"""Each cause of different outputs is reported, and only it."""
 
 from __future__ import annotations
 

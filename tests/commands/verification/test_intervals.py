@@ -1,4 +1,4 @@
-"""Between which bounds a figure is to be expected, by arithmetic of its own."""
+"""Expected intervals, checked by independent arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores are held against the hypotheses that they are of, perplexities against their loss."""
+"""Scores are checked against their hypotheses, perplexities against their loss."""
 
 from __future__ import annotations
 

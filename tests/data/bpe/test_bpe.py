@@ -1,4 +1,4 @@
-"""Nothing is lost, nothing depends on where files lie, and limits are told with their number."""
+"""Encoding is lossless, independent of file names; vocabulary limits are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays say what the vocabulary says, whoever encodes them, and bad text is named by its line."""
+"""Encoding is independent of the number of processes; bad text is reported with its line."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str) -> Non
         read(tmp_path, name, b"<html>not found</html>", None if name == "a.gz" else "m")
 
 
-def test_a_member_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_member(tmp_path: Path) -> None:
     archive = tar_of({"training/a.de-en.de": TEXT, "training/a.de-en.en": TEXT})
     with pytest.raises(DataError) as caught:
         read(tmp_path, "a.tgz", archive, "training/a.de-en.fr")
@@ -103,7 +103,7 @@ def test_a_member_that_is_not_there(tmp_path: Path) -> None:
     )
 
 
-def test_members_and_archives_go_together(tmp_path: Path) -> None:
+def test_members_need_an_archive(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"a\.tgz: is an archive; set the member to read"):
         read(tmp_path, "a.tgz", tar_of({"m": TEXT}))
     with pytest.raises(DataError, match=r"a\.gz, member m: not an archive"):

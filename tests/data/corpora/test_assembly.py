@@ -256,7 +256,7 @@ def test_multi30k(
             assert lines(folder / f"{split}.{side}") == stripped
 
 
-def test_a_form_is_given_to_every_split_and_stands_in_the_manifest(corner: Any) -> None:
+def test_a_form_applies_to_every_split_and_is_in_the_manifest(corner: Any) -> None:
     corner.add(
         "one",
         b"A Dog, asleep.\nTom's\n",

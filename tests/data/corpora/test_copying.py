@@ -76,7 +76,7 @@ def test_another_number_than_declared_is_an_error_that_names_the_corpus() -> Non
         ({"symbols": 2, "number": 17}, r"is 17, too many: there are 2\^10 sequences"),
     ],
 )
-def test_what_cannot_be_drawn(changed: dict[str, int], said: str) -> None:
+def test_invalid_sequences(changed: dict[str, int], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         SPEC.replace(**changed)
 

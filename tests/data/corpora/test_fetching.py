@@ -92,7 +92,7 @@ def test_a_size_that_is_not_the_declared_one_is_refused(declared: int, tmp_path:
     assert fetch(right, tmp_path / "raw", str(tmp_path / "mirror")) == there
 
 
-def test_a_file_cut_short_is_told_by_its_size(tmp_path: Path) -> None:
+def test_a_truncated_file_is_detected_by_its_size(tmp_path: Path) -> None:
     there = put(tmp_path / "mirror/host/path/a.gz", CONTENT[:-1])
     whole = download().replace(bytes=len(CONTENT))
     assert complaint(lambda: fetch(whole, tmp_path / "raw", str(tmp_path / "mirror"))) == (
@@ -112,7 +112,7 @@ def test_a_mirror_without_the_file(tmp_path: Path) -> None:
     assert fetch(download(), tmp_path / "raw", str(mirror)) == kept
 
 
-def test_a_mirror_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_mirror(tmp_path: Path) -> None:
     assert complaint(lambda: fetch(download(), tmp_path, "no/such/mirror")) == (
         "no/such/mirror: no such folder. It is the mirror in AIAYN_MIRROR."
     )
@@ -152,7 +152,7 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_a_second_start_goes_on_from_what_has_come(host: Any, answer: Any, tmp_path: Path) -> None:
+def test_a_second_start_resumes_the_download(host: Any, answer: Any, tmp_path: Path) -> None:
     url = f"{host.url}/a.gz"
     host.answers = [answer(cut=4000), answer(status=503)]
     assert complaint(lambda: fetch(download(url), tmp_path)) == (
@@ -166,7 +166,7 @@ def test_a_second_start_goes_on_from_what_has_come(host: Any, answer: Any, tmp_p
     assert files(tmp_path) == [tmp_path / host.place / "a.gz"]
 
 
-def test_a_download_that_was_killed_goes_on(host: Any, answer: Any, tmp_path: Path) -> None:
+def test_a_killed_download_is_resumed(host: Any, answer: Any, tmp_path: Path) -> None:
     host.answers = [answer(stall=5000)]
     url = f"{host.url}/a.gz"
     program = f"""
@@ -187,7 +187,9 @@ fetch({{"a": Download(url={url!r}, checksum="sha256:{SHA256}", licence="none")}}
     assert host.ranges == ["bytes=5000-"]
 
 
-def test_what_came_of_another_file_is_fetched_anew(host: Any, answer: Any, tmp_path: Path) -> None:
+def test_a_partial_download_of_another_file_is_fetched_again(
+    host: Any, answer: Any, tmp_path: Path
+) -> None:
     put(partial(tmp_path, host), DAMAGED[:4000])
     assert fetch(download(f"{host.url}/a.gz"), tmp_path).read_bytes() == CONTENT
     assert host.ranges == ["bytes=4000-", None]
@@ -251,7 +253,7 @@ def test_two_that_want_the_same_file_fetch_it_once(host: Any, answer: Any, tmp_p
     assert host.ranges == [None, "bytes=4000-"]
 
 
-def test_too_little_room_is_said_before_the_first_byte(
+def test_too_little_disk_space_is_reported_before_the_first_byte(
     host: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = 2 * len(CONTENT) - 1

@@ -1,4 +1,4 @@
-"""The GENIA treebank as it is distributed, held against McClosky's own trees of dev and test."""
+"""The GENIA treebank as distributed, compared with McClosky's trees of dev and test."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ PREFIXED = {verb.german_prefix + form for verb in lexicon.VERBS for form in verb
 @few
 @given(seeds)
 def test_main_clauses_have_the_verb_second(seed: int) -> None:
-    """Before the verb stands one part of the clause, whichever it is."""
+    """Exactly one part of the clause precedes the verb."""
     for sentence in draw(seed):
         clause, text = sentence.first, german.text(sentence)
         words = re.findall(r"\w+", text)

@@ -1,4 +1,4 @@
-"""Sentences with labels: out of the files, into folds, and no label that nobody knows."""
+"""Labelled sentences: reading, folds, and unknown labels."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_another_seed_divides_otherwise() -> None:
     assert set(by_seed[0]) == set(range(10))
 
 
-def test_a_label_that_nobody_named(corner: Any) -> None:
+def test_an_undeclared_label(corner: Any) -> None:
     add(corner, zipped(negative=NEGATIVE, positive=POSITIVE))
     asked = task(corner, "fold-0", labels=("positive", "neutral"))
     with pytest.raises(
@@ -108,7 +108,7 @@ def test_a_label_that_nobody_named(corner: Any) -> None:
     assert not corner.text.exists()
 
 
-def test_labels_in_a_file_beside_the_sentences(corner: Any) -> None:
+def test_labels_in_a_separate_file(corner: Any) -> None:
     corner.add("plain", b"a b\nc d\n", b"positive\nnegatve\n")
     for name in ("dev", "test"):
         corner.add(name, b"e f\n", b"positive\n")

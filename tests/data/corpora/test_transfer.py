@@ -1,4 +1,4 @@
-"""A file comes whole over a line that breaks, from a host that cuts, falls silent and lies."""
+"""Downloads over broken connections, and from hosts that truncate, stall or send wrong headers."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def test_a_status_that_passes_is_tried_again(
     assert len(host.requests) == 3
 
 
-def test_a_host_without_ranges_sends_all_anew(host: Any, answer: Any, file: Path) -> None:
+def test_a_host_without_ranges_sends_everything_again(host: Any, answer: Any, file: Path) -> None:
     host.answers = [answer(cut=400_000), answer(ranges=False)]
     assert bring(host, file) == 0
     assert file.read_bytes() == CONTENT
 
 
-def test_a_host_without_ranges_that_always_breaks_off_is_given_up(
+def test_retries_end_for_a_host_without_ranges_that_always_breaks_off(
     host: Any, answer: Any, file: Path
 ) -> None:
     host.answers = [answer(cut=400_000, ranges=False)]
@@ -148,7 +148,7 @@ def test_a_length_that_is_not_the_catalogues_is_not_taken(
     assert file.read_bytes() == CONTENT
 
 
-def test_a_length_that_nobody_can_check_and_never_comes(host: Any, answer: Any, file: Path) -> None:
+def test_an_unverifiable_length_that_never_arrives(host: Any, answer: Any, file: Path) -> None:
     """The host says a byte more than it has, and then that there is no more: then that is all."""
     host.answers = [answer(length=len(CONTENT) + 1), answer()]
     bring(host, file, size=None)
@@ -193,7 +193,7 @@ def test_more_than_the_host_has_is_no_beginning(host: Any, file: Path, size: int
     assert file.read_bytes() == CONTENT
 
 
-def test_whoever_stops_it_does_not_wait(host: Any, file: Path) -> None:
+def test_a_stop_does_not_wait(host: Any, file: Path) -> None:
     stop = Event()
     stop.set()
     with file.open("ab", buffering=0) as opened, pytest.raises(transfer.StoppedError):

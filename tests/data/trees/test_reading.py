@@ -1,4 +1,4 @@
-"""Treebank files: what is taken out, what stays, what is refused; NLTK's reader beside ours."""
+"""Reading treebanks: what is removed, kept and rejected; comparison with NLTK's reader."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_trees_may_share_lines_and_span_them() -> None:
 
 
 @pytest.mark.parametrize("text", ["(())", "( (S (NP (-NONE- *))))", "(TOP )", "( )"])
-def test_a_tree_without_words_is_told(text: str) -> None:
+def test_a_tree_without_words_is_returned(text: str) -> None:
     assert read_tree(text, "file").words == ()
 
 
@@ -120,6 +120,6 @@ def test_one_clear_line(text: str, said: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_one_line_one_tree() -> None:
+def test_one_tree_per_line() -> None:
     with pytest.raises(DataError, match="2 trees, instead of one"):
         read_tree("(S (X a)) (S (X b))", "file")
