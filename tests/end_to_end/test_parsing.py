@@ -49,4 +49,4 @@ def test_no_licensed_treebank(clone: Any) -> None:
     assert "AIAYN_TREEBANK is not set" in said
     assert "23/wsj_*.mrg" in said
     said = clone.complaint("download", "parsing", AIAYN_TREEBANK="/nowhere")
-    assert "/nowhere, from AIAYN_TREEBANK, is no folder" in said
+    assert "/nowhere, from AIAYN_TREEBANK, is not a folder" in said

@@ -15,7 +15,7 @@ def test_a_scale_of_the_cpu(clone: Any) -> None:
     printed = clone.succeed("python", "-B", "-m", "aiayn", "rehearse", "copy")
     assert re.search(r"copy.base: 20 steps, 1 process\(es\), .* target tokens/s\n", printed)
     assert "stopped by SIGTERM and resumed (2 starts): identical weights and losses\n" in printed
-    assert "not tried: several processes, as the launcher starts one\n" in printed
+    assert "not tried: several processes, because the launcher starts one\n" in printed
     assert re.search(r"all \d+ stages of 2 of 2 runs: 50 sentences of each split decoded", printed)
     assert "missing on this machine:\n  nothing\n" in printed
     assert re.search(r"copy.base: 100,608 parameters, 900 steps, \d+\.\d hours\n", printed)
@@ -31,7 +31,7 @@ def test_a_scale_of_gpus_by_two_processes_of_the_cpu(clone: Any) -> None:
     )
     assert done.returncode == 1, done.stderr
     printed = done.stdout
-    assert "NOT TRIED: GPUs, NCCL, bfloat16, the models in their real size." in printed
+    assert "NOT TRIED: GPUs, NCCL, bfloat16, models of real size." in printed
     assert re.search(r"en-de.base: 20 steps, 2 process\(es\), .* target tokens/s\n", printed)
     assert "stopped by SIGTERM and resumed (2 starts): identical weights and losses\n" in printed
     difference = re.search(r"all processes against one: losses differ by at most (\S+) %", printed)
