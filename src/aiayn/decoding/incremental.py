@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from aiayn.data.tokens.special import PAD
-from aiayn.model.attention import KeysValues
+from aiayn.model.attention import KeysValues, MultiHeadAttention
 from aiayn.model.device import dtype_of_products
 from aiayn.model.layers import DecoderAttention, DecoderLayer
 from aiayn.model.transformer import Transformer
@@ -236,11 +236,9 @@ class _Layer:
         self.sizes = [len(linear.weight) for linear in (own.w_q, own.w_k, own.w_v)]
         self.own = own if isinstance(own, UnscaledAttention) else None
         self.source = source if isinstance(source, UnscaledAttention) else None
-        # 1 / sqrt(d_k)
-        scale = 1.0 if self.own else (own.h / len(own.w_q.weight)) ** 0.5
         dtype = dtype_of_products(own.w_q.weight)
-        self.w_qkv = torch.cat((own.w_q.weight * scale, own.w_k.weight, own.w_v.weight)).to(dtype)
-        self.w_q_source = (source.w_q.weight * scale).to(dtype)
+        self.w_qkv = torch.cat((_scaled_queries(own), own.w_k.weight, own.w_v.weight)).to(dtype)
+        self.w_q_source = _scaled_queries(source).to(dtype)
 
     def empty(self, rows: int, positions: int) -> Attended:
         """Space for keys and values of `positions` positions."""
