@@ -273,3 +273,11 @@ class _Layer:
 def _additive(may_attend: Tensor) -> Tensor:
     """An additive mask: 0 where attention is allowed, else -infinity."""
     return torch.zeros(may_attend.shape, device=may_attend.device).masked_fill_(~may_attend, NEVER)
+
+
+def _scaled_queries(attention: MultiHeadAttention) -> Tensor:
+    """The query matrix divided by sqrt(d_k), where the attention is the paper's."""
+    weight: Tensor = attention.w_q.weight
+    if isinstance(attention, UnscaledAttention):
+        return weight
+    return weight * (attention.h / len(weight)) ** 0.5
