@@ -280,4 +280,5 @@ def _scaled_queries(attention: MultiHeadAttention) -> Tensor:
     weight: Tensor = attention.w_q.weight
     if isinstance(attention, UnscaledAttention):
         return weight
-    return weight * (attention.h / len(weight)) ** 0.5
+    scale: float = (attention.h / len(weight)) ** 0.5
+    return weight * scale
