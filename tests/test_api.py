@@ -78,9 +78,11 @@ def test_hypotheses_and_attention_as_frames() -> None:
     ):
         run.attention_figure(sentences[0], layer=4, head=1)
     for n in (0, 6):
-        with pytest.raises(ConfigError, match=f"^n_best is {n}: a beam of 5 has 1 to 5.$"):
+        with pytest.raises(
+            ConfigError, match=f"^n_best is {n}; it must be from 1 to the beam size, 5.$"
+        ):
             run.hypotheses(sentences, n_best=n, beam=5)
-    with pytest.raises(ConfigError, match="has no attention of the kind 'self'. Use: encoder, dec"):
+    with pytest.raises(ConfigError, match="has no attention of kind 'self'. Use: encoder, dec"):
         run.attention_figure(sentences[0], "self")
 
 

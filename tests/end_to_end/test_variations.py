@@ -35,7 +35,9 @@ def done(printed: str) -> list[str]:
 def added(made: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str]:
     """The tiny project with a model and a run more, and what `aiayn repro` printed."""
     project = type(made)(tmp_path_factory.mktemp("added"))
-    shutil.copytree(made.root, project.root, symlinks=True, dirs_exist_ok=True)
+    # MLflow's store names the folder in which it was made
+    store = shutil.ignore_patterns("mlflow.db", "mlartifacts")
+    shutil.copytree(made.root, project.root, symlinks=True, dirs_exist_ok=True, ignore=store)
     scale = project.root / "conf/scale/tiny.yaml"
     text = scale.read_text()
     for line, more in (

@@ -16,7 +16,10 @@ from aiayn.results.scores import RunScores, Score, SplitScores, TestSet, write_m
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = 160
-PAGES = "\n".join(page.read_text() for page in sorted((ROOT / "docs/howto").glob("*.md")))
+PAGES = "\n".join(
+    page.read_text()
+    for page in (ROOT / "docs/change.md", *sorted((ROOT / "docs/howto").glob("*.md")))
+)
 SHOWN = re.findall(r"\bdvc (?:metrics|exp) show[^;#\n]*", PAGES)
 
 

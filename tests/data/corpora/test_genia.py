@@ -112,7 +112,7 @@ def test_a_division_names_files_and_their_order(divided: Callable[[str], Paralle
 
 
 def test_a_division_that_names_another_file(divided: Callable[[str], Parallel]) -> None:
-    with pytest.raises(DataError, match="corpus part: .*part lists 82, and the treebank has no"):
+    with pytest.raises(DataError, match="corpus part: .*part lists 82, but the treebank has no"):
         list(divided("7\n82\n").trees())
 
 

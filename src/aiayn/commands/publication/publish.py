@@ -77,5 +77,7 @@ def _lock_of_graph() -> str:
     stages = dvc_yaml.stages(dvc_yaml.read(), params)
     names = {f"{stage}@{item}" if item else stage for stage, item in stages}
     lock = yaml.load(paths.LOCK.read_bytes(), yaml.CSafeLoader)
+    if lock["stages"].keys() <= names:
+        return paths.LOCK.read_text(encoding="utf-8")
     lock["stages"] = {name: entry for name, entry in lock["stages"].items() if name in names}
     return yaml.dump(lock, sort_keys=False, Dumper=yaml.CSafeDumper)
