@@ -22,8 +22,8 @@ from aiayn.model.encoder import Encoding
 from aiayn.training.batching import BatchPlan, MicroBatch, fill, sequential_batches
 from aiayn.training.flat import FlatParameters
 from aiayn.training.gpu.buckets import Buckets
+from aiayn.training.gpu.check import usable_triton
 from aiayn.training.gpu.layers import Kernels
-from aiayn.training.gpu.operators import triton_version
 from aiayn.training.job import Job
 from aiayn.training.objectives import OBJECTIVES
 from aiayn.training.processes import Processes
@@ -55,8 +55,6 @@ class Trainer:
         self, job: Job, train: TokenArrays, dev: TokenArrays, device: Device, processes: Processes
     ) -> None:
         self.job, self.device, self.processes = job, device, processes
-        triton = triton_version(device, tells=processes.is_first)
-        self.fingerprint = job.fingerprint(device, triton)
         self.objective = OBJECTIVES[job.kind]
         train, dev = self.objective.pairs(train), self.objective.pairs(dev)
         self.train_arrays, self.dev_arrays = train, dev
@@ -70,6 +68,8 @@ class Trainer:
             seed=job.seed,
         )
         self.target_lengths = train.lengths[1]
+        triton = usable_triton(device, processes, self._trial_gradients)
+        self.fingerprint = job.fingerprint(device, triton)
         torch.manual_seed(job.seed)
         self.model: Encoding = self.objective.build(job.model, train, settings.max_length)
         self.model.to(device.device)
@@ -116,7 +116,7 @@ class Trainer:
             if self.buckets and number == numbers[-1]:
                 self.buckets.begin()
             self._seed_dropout(_seed(self.job.seed, self.step_number, number))
-            loss, _ = self._losses(self.train_arrays, batch[number])
+            loss, _ = self._losses(self.model, self.train_arrays, batch[number])
             (loss / tokens).backward()  # type: ignore[no-untyped-call]
             share += loss.detach()
         if not is_alone:
@@ -179,7 +179,7 @@ class Trainer:
         batches = sequential_batches(*self.dev_arrays.lengths, VALIDATION_TOKENS)
         total = torch.zeros((), dtype=torch.float64, device=self.device.device)
         for number in self.processes.share(len(batches)):
-            total += self._losses(self.dev_arrays, batches[number])[1]
+            total += self._losses(self.model, self.dev_arrays, batches[number])[1]
         self.processes.add_up(total)
         return float(total.item()) / int(self.dev_arrays.lengths[1].sum())
 
@@ -227,11 +227,27 @@ class Trainer:
         else:
             torch.manual_seed(seed)
 
-    def _losses(self, arrays: TokenArrays, micro: MicroBatch) -> tuple[Tensor, Tensor]:
+    def _losses(
+        self, model: Encoding, arrays: TokenArrays, micro: MicroBatch
+    ) -> tuple[Tensor, Tensor]:
         """Smoothed loss and negative log-likelihood, summed over a micro-batch's real targets."""
         source, target = self.tensors(arrays, micro)
         with self.device.autocast():
-            return self.objective.losses(self.model, source, target, self.job.model.eps_ls)
+            return self.objective.losses(model, source, target, self.job.model.eps_ls)
+
+    def _trial_gradients(self, with_kernels: bool) -> Tensor:
+        """Of the job's model with one layer and without dropout: the sum over a micro-batch, twice,
+        so that an overwritten sum would be seen; (parameters,)."""
+        torch.manual_seed(self.job.seed)
+        row = self.job.model.replace(N=1, P_drop=0.0)
+        model: Encoding = self.objective.build(row, self.train_arrays, self.job.training.max_length)
+        model.to(self.device.device)
+        flat = FlatParameters(model, control_slots=0)
+        if with_kernels:
+            Kernels(model, flat).round_weights()
+        for micro in 2 * self.plan.step(0)[:1]:
+            self._losses(model, self.train_arrays, micro)[0].backward()  # type: ignore[no-untyped-call]
+        return flat.sums
 
     def tensors(self, arrays: TokenArrays, micro: MicroBatch) -> list[Tensor]:
         """Source and target of a micro-batch on the device, (B, S) and (B, T) int64."""

@@ -3,7 +3,6 @@ imported when the first one runs on a GPU. What they compute is in kernels.py.""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -43,25 +42,17 @@ for schema in SCHEMAS:
 OPERATORS = getattr(torch.ops, LIBRARY.ns)
 
 
-def triton_version(device: Device, *, tells: bool) -> str | None:
-    """Of the Triton that compiles the kernels for a device; None where they are not used: on a CPU,
-    for products in float32, and where no kernel can be compiled, which is told if `tells`.
-    """
-    if device.device.type != "cuda" or device.precision != "bfloat16":
-        return None
-    try:
-        import triton
+def triton_version(device: Device) -> str:
+    """Of the Triton that compiles kernels for a GPU, once it has compiled and run one.
 
-        numbers = torch.zeros(1, 8, device=device.device)
-        OPERATORS.dropout(numbers, 0.5, torch.zeros_like(numbers, dtype=torch.int64), 0)
-    # a missing package or C compiler, an unknown GPU: each has its own exceptions
-    except Exception as error:
-        if tells:
-            reason = " ".join(str(error).split())[:200]
-            print(
-                f"Training without Triton's kernels, more slowly: {type(error).__name__}: {reason}",
-                file=sys.stderr,
-            )
-        return None
+    Raises:
+        Exception: of any kind; Triton or a C compiler is missing, or the GPU is not known to it.
+    """
+    import triton
+
+    ones = torch.ones(64, 64, device=device.device)
+    kept, _ = OPERATORS.dropout(ones, 0.5, torch.zeros_like(ones[:1, 0], dtype=torch.int64), 0)
+    if not (torch.isin(kept, torch.tensor([0.0, 2.0], device=device.device)).all()):
+        raise RuntimeError("dropout by a kernel gives neither 0 nor twice its input")
     version: str = triton.__version__
     return version
