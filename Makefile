@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.ready
 
-.PHONY: help docs repro report sweep table3 reproduction publish reproductions verify rehearse quick test pytest versions lint format params lock tour sync explorer ui bench kills gpu-check slurm clean
+.PHONY: help docs repro report sweep table3 reproduction publish reproductions verify rehearse quick test pytest versions machines lint format params lock tour sync explorer ui bench bench-explorer kills gpu-check slurm clean
 
 help: ## list the actions
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -91,6 +91,10 @@ versions: .venv-oldest/.ready .venv-newest/.ready ## unit tests with the oldest 
 	for which in oldest newest; do PATH="$(CURDIR)/.venv-$$which/bin:$$PATH" \
 		$(PYTEST) -m "not slow" --hypothesis-profile quick || exit 1; done
 
+MACHINES ?= scratch/machines
+machines: $(READY) ## run the demo on pretended machines: AVX2, two threads (others: ARGS='--python torch-2.11=/path/to/python')
+	python -m benchmarks.machines $(MACHINES) $(ARGS)
+
 lint: $(READY) ## ruff and mypy
 	ruff check .
 	ruff format --check .
@@ -149,6 +153,9 @@ bench: $(READY) ## speed of training (relative to a plain loop), decoding, and d
 	python benchmarks/training.py
 	python -m benchmarks.decoding
 	python -m benchmarks.corpora
+
+bench-explorer: explorer ## how fast the page of make explorer translates (needs node and Chromium)
+	python -m benchmarks.explorer
 
 kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step: is the training lost?
 	python -m benchmarks.killed_repro

@@ -24,7 +24,7 @@ import torch
 
 from aiayn.config import Adam, Model, Training
 from aiayn.data.tokens.arrays import Side, TokenArrays
-from aiayn.errors import one_line_errors
+from aiayn.errors import TrainingError, one_line_errors
 from aiayn.model.device import open_device
 from aiayn.model.gpus import DRIVER_VERSION, require_gpus, visible_gpus
 from aiayn.results.machine_metadata import commit
@@ -35,8 +35,11 @@ from aiayn.training.trainer import Trainer
 REPORT = Path("gpu_report.md")
 TESTS = ("tests/gpu", "tests/model/test_device.py")
 WARM_UP_STEPS, STEPS = 5, 20
+MOST_STEPS = 500  # to see every shape three times
+# how a step's kernels are chosen and started; last what may leave torch's allocator unusable
+TORCHS, OWN, REPLAYED = KERNELS = ("of torch alone", "own", "own, in CUDA graphs")
 PIECES = 37_000
-TRITON = "aiayn.training.trainer.triton_version"  # None: torch's kernels alone
+TRITON = "aiayn.training.trainer.usable_triton"  # None: torch's kernels alone
 BASE = Model(
     N=6, d_model=512, d_ff=2048, h=8, d_k=64, d_v=64, P_drop=0.1, eps_ls=0.1, steps=100_000,
     positions="sinusoid", average=5, checkpoint_steps=1500,
@@ -74,9 +77,15 @@ def news_like_tokens(pairs: int) -> TokenArrays:
     return TokenArrays(sides[0], sides[1], PIECES)
 
 
-def step_times(micro_batches: int, *, own: bool) -> tuple[float, float, float]:
-    """Of base on one GPU, 25,000 tokens a step, bfloat16 products, with the project's own kernels
-    or without: median ms of a step, target tokens/s, and peak memory, GB."""
+def step_times(micro_batches: int, kernels: str) -> tuple[float, float, float]:
+    """Of base on one GPU, 25,000 tokens a step, bfloat16 products: median ms of a step, target
+    tokens/s, and peak memory, GB.
+
+    Args:
+        kernels: one of KERNELS.
+    Raises:
+        TrainingError: they cannot be used.
+    """
     device = open_device("cuda", "bfloat16", d_model=BASE.d_model)
     training = Training(
         batch_tokens=25_000, micro_batches=micro_batches, max_length=256, warmup_steps=4000,
@@ -85,9 +94,14 @@ def step_times(micro_batches: int, *, own: bool) -> tuple[float, float, float]:
     )  # fmt: skip
     job = Job("en-de.base", "translation", BASE, training, 1, "", "")
     train, dev = news_like_tokens(100_000), news_like_tokens(100)
-    with nullcontext() if own else mock.patch(TRITON, return_value=None):
+    with mock.patch(TRITON, return_value=None) if kernels == TORCHS else nullcontext():
         trainer = Trainer(job, train, dev, device, Processes())
+    torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
+    if kernels == REPLAYED:
+        _replay_whole_steps(trainer)
+    else:
+        trainer.graphs = None
     seconds, tokens = [], 0
     for number in range(WARM_UP_STEPS + STEPS):
         device.synchronize()
@@ -97,8 +111,21 @@ def step_times(micro_batches: int, *, own: bool) -> tuple[float, float, float]:
         if number >= WARM_UP_STEPS:
             seconds.append(time.perf_counter() - begun)
             tokens += trainer.tokens - before
-    memory = torch.cuda.max_memory_allocated() / 1e9
+    memory = torch.cuda.max_memory_reserved() / 1e9
     return 1e3 * statistics.median(seconds), tokens / sum(seconds), memory
+
+
+def _replay_whole_steps(trainer: Trainer) -> None:
+    """Train until the micro-batches of some steps in a row have all been replayed."""
+    whole = 0
+    for _ in range(MOST_STEPS):
+        before = trainer.graphs.replayed if trainer.graphs else 0
+        trainer.step()
+        after = trainer.graphs.replayed if trainer.graphs else 0
+        whole = whole + 1 if after - before == trainer.job.training.micro_batches else 0
+        if whole == WARM_UP_STEPS:
+            return
+    raise TrainingError(str(trainer.graphs or "Triton's kernels cannot be used"))
 
 
 def machine_lines() -> Iterator[str]:
@@ -119,10 +146,10 @@ def machine_lines() -> Iterator[str]:
 def report(
     machine: Sequence[str],
     outcomes: Mapping[str, tuple[str, str]],
-    speeds: Mapping[tuple[int, bool], tuple[float, float, float] | None],
+    speeds: Mapping[tuple[int, str], tuple[float, float, float] | str],
 ) -> str:
-    """The page. `speeds` are `step_times` by micro-batches of a step and whether the kernels are
-    the project's own; None: out of memory.
+    """The page. `speeds` are `step_times` by micro-batches of a step and kernels, or why there are
+    none.
     """
     counts = {
         outcome: sum(found == outcome for found, _ in outcomes.values())
@@ -138,10 +165,10 @@ def report(
     lines += ["", "## A step of base", "", "25,000 tokens a side, bfloat16 products, one GPU.", ""]
     lines += ["| micro-batches | kernels | ms a step | target tokens/s | GB |"]
     lines += ["| --: | :-- | --: | --: | --: |"]
-    for (number, own), speed in speeds.items():
-        case = f"| {number} | {'own' if own else 'of torch alone'} "
-        if speed is None:
-            lines.append(f"{case}| out of memory | | |")
+    for (number, kernels), speed in speeds.items():
+        case = f"| {number} | {kernels} "
+        if isinstance(speed, str):
+            lines.append(f"{case}| {_on_one_line(speed)} | | |")
         else:
             ms, tokens, memory = speed
             lines.append(f"{case}| {ms:.1f} | {tokens:,.0f} | {memory:.1f} |")
@@ -158,12 +185,14 @@ def main() -> None:
     require_gpus(1)
     outcomes = Outcomes()
     code = pytest.main(["-n", "0", *TESTS], plugins=[outcomes])
-    speeds: dict[tuple[int, bool], tuple[float, float, float] | None] = {}
-    for number, own in itertools.product((8, 1), (True, False)):
+    speeds: dict[tuple[int, str], tuple[float, float, float] | str] = {}
+    for kernels, number in itertools.product(KERNELS, (8, 1)):
         try:
-            speeds[number, own] = step_times(number, own=own)
+            speeds[number, kernels] = step_times(number, kernels)
         except torch.OutOfMemoryError:
-            speeds[number, own] = None
+            speeds[number, kernels] = "out of memory"
+        except (TrainingError, RuntimeError) as error:
+            speeds[number, kernels] = str(error)
     REPORT.write_text(report([*machine_lines()], outcomes.by_test, speeds), encoding="utf-8")
     print(f"The report is at {REPORT}. To send it in, open an issue with it.")
     sys.exit(int(code))

@@ -2,39 +2,27 @@
 that they would take at assumed speeds. A model, not a measurement: `make gpu-check` measures.
 
 The Trainer runs one step of base and of big at the paper's sizes on tensors that have a device and
-a size but no numbers (FakeTensorMode). An operator moves each of its tensors once; how many kernels
-it has is in tests/gpu/pretended_gpu.py. Needs g++, as those tests do. Prints the tables of
-docs/decisions/gpu-speed.md.
+a size but no numbers (FakeTensorMode); gpu_operators.py counts. Needs g++, as tests/gpu do. Prints
+the tables of docs/decisions/gpu-speed.md.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import torch
-from benchmarks.gpu_check import BASE, PIECES, TRITON, news_like_tokens
-from tests.gpu.pretended_gpu import (
-    KERNELS,
-    PRETENDED,
-    WITHOUT_KERNEL,
-    answering_for_a_gpu,
-    build_stand_in,
-)
+from benchmarks.gpu_check import BASE, TRITON, news_like_tokens
+from benchmarks.gpu_operators import Operator, Recorder
+from tests.gpu.pretended_gpu import PRETENDED, answering_for_a_gpu, build_stand_in
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
-from torch.utils.flop_counter import flop_registry
 
 from aiayn.config import Adam, Model, Training
 from aiayn.model.device import Device
@@ -44,6 +32,7 @@ from aiayn.training.trainer import Trainer
 
 BIG = BASE.replace(d_model=1024, d_ff=4096, h=16, P_drop=0.3)
 LAUNCH = 7e-6  # seconds of the host for a kernel that it starts by itself
+GRAPH_LAUNCH = 30e-6  # of the host, for a graph of some 600 kernels
 SHORTEST = 2.2e-6  # seconds of a GPU for the smallest kernel
 PAIRS = 100_000
 LOAD_FIRST = "import ctypes, sys; ctypes.CDLL(sys.argv.pop(1)); "
@@ -75,32 +64,25 @@ GPUS = {
 }
 
 
-@dataclass(frozen=True)
-class Operator:
-    """One call: kernels, bytes, operations, and the format of its products."""
-
-    kind: str
-    name: str
-    kernels: int
-    bytes: int
-    flops: int
-    dtype: torch.dtype | None
-
-    def seconds(self, gpu: Speeds) -> float:
-        """As long as its memory traffic or its products take; a kernel at least `SHORTEST`."""
-        speed = gpu.products if self.dtype == torch.bfloat16 else gpu.products_float32
-        if self.kind == "attention":
-            speed = gpu.attention
-        return max(self.bytes / gpu.bandwidth, self.flops / speed, SHORTEST * self.kernels)
+def seconds_of(operator: Operator, gpu: Speeds) -> float:
+    """As long as its memory traffic or its products take; a kernel at least `SHORTEST`."""
+    speed = gpu.products if operator.dtype == torch.bfloat16 else gpu.products_float32
+    if operator.kind == "attention":
+        speed = gpu.attention
+    least = SHORTEST * operator.kernels
+    return max(operator.bytes / gpu.bandwidth, operator.flops / speed, least)
 
 
 @dataclass
 class Step:
-    """The operators of a step on one of `processes` GPUs, and the bytes for whose sum it waits."""
+    """The operators of a step on one of `processes` GPUs, the bytes for whose sum it waits, the
+    bytes of all sums, and the micro-batches of this GPU."""
 
     operators: list[Operator] = field(default_factory=list)
     processes: int = 1
     summed: int = 0
+    all_summed: int = 0
+    micro_batches: int = 1
 
     @property
     def kernels(self) -> int:
@@ -116,7 +98,7 @@ class Step:
 
     def computing(self, gpu: Speeds) -> float:
         """Seconds of the GPU."""
-        return sum(operator.seconds(gpu) for operator in self.operators)
+        return sum(seconds_of(operator, gpu) for operator in self.operators)
 
     def summing(self, gpu: Speeds) -> float:
         """Seconds to sum over all GPUs, in a ring."""
@@ -126,100 +108,13 @@ class Step:
         """Of the step: the host starts kernels while the GPU computes."""
         return max(self.computing(gpu), LAUNCH * self.kernels) + self.summing(gpu)
 
-
-class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes every operator of a model's step."""
-
-    def __init__(self, row: Model) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.row = row
-        self.operators: list[Operator] = []
-        d, d_ff = row.d_model, row.d_ff
-        self.weights = {
-            (d, d),
-            (2 * d, d),
-            (3 * d, d),
-            (d, 2 * d),
-            (d, 3 * d),
-            (d_ff, d),
-            (d, d_ff),
-        }
-
-    def __torch_dispatch__(
-        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        out = function(*args, **kwargs)
-        name = function.overloadpacket.__name__
-        leaves = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
-        read = [*{id(leaf): leaf for leaf in leaves}.values()]
-        written = [leaf for leaf in tree_leaves(out) if isinstance(leaf, Tensor)]
-        tensors = [*read, *written]
-        if name in WITHOUT_KERNEL or function.namespace not in ("aten", "aiayn"):
-            return out
-        count = flop_registry.get(function.overloadpacket)
-        given = args[:3] if name == "addmm" else args  # without a format of the sums
-        self.operators.append(
-            Operator(
-                kind=self.kind(name, [tuple(tensor.shape) for tensor in tensors]),
-                name=name,
-                kernels=KERNELS.get(name, 1),
-                bytes=_bytes(name, read, written),
-                flops=count(*given, **kwargs, out_val=out) if count else 0,
-                # the first of addmm's is that of its sums
-                dtype=next((t.dtype for t in reversed(given) if isinstance(t, Tensor)), None),
-            )
-        )
-        return out
-
-    def kind(self, name: str, shapes: Sequence[tuple[int, ...]]) -> str:
-        """What an operator is for, by its name and the shapes of its tensors."""
-        row = self.row
-        is_product = name in ("mm", "addmm", "bmm", "addmm_")
-        if any(PIECES in shape for shape in shapes):
-            if is_product:
-                return "products with the embedding matrix"
-            if any(len(s) == 2 and s[1] == PIECES for s in shapes):
-                return "softmax, loss and their gradient"
-            return "embedding matrix: lookup, casts, gradients"
-        if "embedding" in name:
-            return "embedding matrix: lookup, casts, gradients"
-        if "scaled_dot" in name:
-            return "attention"
-        if is_product:
-            return "other products"
-        if "adam" in name or all(len(s) == 1 and s[0] > 1e7 for s in shapes):
-            return "Adam, zeroing"
-        if any(shape in self.weights for shape in shapes):
-            return "weights: casts, joining, sums of gradients"
-        if any(len(s) >= 2 and s[-1] == row.d_ff for s in shapes):
-            return "relu and gradients of biases"
-        return "residual, dropout, normalization, casts, masks"
-
-
-def _bytes(name: str, read: Sequence[Tensor], written: Sequence[Tensor]) -> int:
-    """That an operator moves. A lookup reads what it writes."""
-    if name in ("zero_", "fill_", "zeros", "zeros_like", "full", "new_zeros", "ones", "full_like"):
-        return sum(map(_size, written))
-    if name in ("embedding", "gather"):
-        return 2 * sum(map(_size, written)) + _size(read[1])
-    if name == "copy_":
-        return _size(read[1]) + _size(written[0])
-    if name == "smoothed_cross_entropy_":  # reads the logits twice and writes them
-        return 3 * _size(read[0]) + _size(read[1]) + _size(written[0])
-    if name == "residual_norm_backward":  # writes and reads sums of parts of the rows
-        width = read[-2].shape[-1]
-        sums = 2 * 4 * 2 * width * min(written[0].numel() // width, 512)
-        return sum(map(_size, read)) + sum(map(_size, written)) + sums
-    if name == "_fused_adam_":  # reads four vectors and writes three of them
-        return sum(map(_size, read)) * 7 // 4
-    return sum(map(_size, read)) + sum(map(_size, written))
-
-
-def _size(tensor: Tensor) -> int:
-    """Bytes; a dimension that is repeated is read once."""
-    sizes = zip(tensor.shape, tensor.stride(), strict=True)
-    return math.prod(size for size, stride in sizes if stride) * tensor.element_size()
+    def with_graphs(self) -> tuple[int, float]:
+        """How many kernels and graphs the host starts, if all micro-batches are captured, and its
+        seconds."""
+        alone = sum(part.kernels for part in self.operators if not part.in_micro_batch)
+        copies = 2 * self.micro_batches  # of the pieces, to where the graph reads them
+        seconds = LAUNCH * (alone + copies) + GRAPH_LAUNCH * self.micro_batches
+        return alone + copies + self.micro_batches, seconds
 
 
 @dataclass(frozen=True)
@@ -247,12 +142,26 @@ def step_of(row: Model, micro_batches: int, processes: int) -> Step:
         trainer = Trainer(
             job, news_like_tokens(PAIRS), news_like_tokens(100), device, Part(0, processes)
         )
+        trainer.graphs = None  # which would need numbers
         trainer.step()  # the optimiser makes its state
-        with recorder:
+        accumulate = trainer._accumulate
+
+        def noted(*pieces: Tensor) -> None:
+            recorder.in_micro_batch = True
+            accumulate(*pieces)
+            recorder.in_micro_batch = False
+
+        with recorder, mock.patch.object(trainer, "_accumulate", noted):
             trainer.step()
     # with buckets, all but the embedding's gradient is summed while the GPU computes others
     waits_for = trainer.model.embedding if trainer.buckets else trainer.flat.sums
-    return Step(recorder.operators, processes, waits_for.numel() * 4 if processes > 1 else 0)
+    return Step(
+        recorder.operators,
+        processes,
+        waits_for.numel() * 4 if processes > 1 else 0,
+        trainer.flat.sums.numel() * 4 if processes > 1 else 0,
+        micro_batches // processes,
+    )
 
 
 def _moved(module: nn.Module, device: torch.device) -> nn.Module:
@@ -292,6 +201,28 @@ def tables(steps: Mapping[tuple[str, int, int], Step]) -> Iterator[str]:
             yield f"| sum over the GPUs | | | {' | '.join(times)} |"
 
 
+def graph_table(steps: Mapping[tuple[str, int, int], Step]) -> Iterator[str]:
+    """Of steps whose kernels the host starts one by one, or as one graph a micro-batch. With
+    several GPUs, sums begin inside the backward pass, or after the graph.
+    """
+    gpu = GPUS["H100"]
+    yield "| H100 | starts | host, ms | GPU, ms | sums, ms | host's limit, \u00b5s a kernel |"
+    yield "| --- | --: | --: | --: | --: | --: |"
+    for name, step in steps.items():
+        starts, seconds = step.with_graphs()
+        computing = step.computing(gpu)
+        after = replace(step, summed=step.all_summed).summing(gpu)
+        cells = [
+            _title(name),
+            f"{step.kernels:,} \u2192 {starts:,}",
+            f"{1e3 * LAUNCH * step.kernels:.1f} \u2192 {1e3 * seconds:.2f}",
+            f"{1e3 * computing:.1f}",
+            f"{1e3 * step.summing(gpu):.2f} \u2192 {1e3 * after:.2f}" if after else "",
+            f"{1e6 * computing / step.kernels:.1f}",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
 def _title(name: tuple[str, int, int]) -> str:
     row, processes, micro_batches = name
     if processes > 1:
@@ -310,12 +241,17 @@ def main() -> None:
     rows = {"base": BASE, "big": BIG}
     asked = [("base", 8, 8), ("base", 1, 8), ("base", 1, 1), ("big", 8, 8), ("big", 1, 8)]
     for title, own in (("With torch's kernels alone", False), ("With the project's own", True)):
-        with answering_for_a_gpu(), mock.patch("torch.nn.Module.to", _moved), ExitStack() as stack:
-            if not own:
-                stack.enter_context(mock.patch(TRITON, return_value=None))
+        with (
+            answering_for_a_gpu(),
+            mock.patch("torch.nn.Module.to", _moved),
+            # kernels cannot be tried on tensors without numbers
+            mock.patch(TRITON, return_value="counted" if own else None),
+        ):
             steps = {name: step_of(rows[name[0]], name[2], name[1]) for name in asked}
         print(f"\n## {title}\n")
         print("\n".join(tables(steps)), flush=True)
+    print("\n## Started one by one, or as CUDA graphs\n")
+    print("\n".join(graph_table(steps)))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def main() -> None:
     assemble(
         name,
         params.task(name).text,
-        params.catalogue,
+        params.sources(name),
         folder=paths.text(name),
         raw=paths.project() / paths.DOWNLOADS,
         mirror=os.environ.get("AIAYN_MIRROR"),

@@ -37,7 +37,7 @@ def main() -> None:
     with tqdm(desc="clock layers", total=total, disable=None) as progress:
         times = clock_layers(spec, device, progress.update)
     record = ProfilingMetadata(
-        **vars(this_machine(device.device.type, device.gpu_name)),
+        **vars(this_machine(device.device.type, device.gpu_name, device.instruction_set)),
         seconds=round(time.perf_counter() - begun, 2),
         threads=torch.get_num_threads(),
         d=spec.clocks.d[0],

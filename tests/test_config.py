@@ -258,3 +258,18 @@ def test_a_changed_line_changes_the_digest_of_the_stages_that_depend_on_it(tmp_p
         with (tmp_path / name).open("a") as file:
             file.write("# another line\n")
         assert code_digest("train", tmp_path / "dvc.yaml") in seen, name
+
+
+def test_the_sources_of_a_task_are_its_corpora_in_its_languages() -> None:
+    """A language that another task adds to a corpus is none of them."""
+    params = config.load(Path(__file__).parents[1] / "reproductions/multi30k/params.yaml")
+    everything = params.catalogue
+    sources = {task: params.sources(task) for task in ("en-de", "en-fr")}
+    for task, other in (("en-de", "fr"), ("en-fr", "de")):
+        text = params.task(task).text
+        assert sources[task].corpora.keys() == {*text.corpora}
+        for name, corpus in sources[task].corpora.items():
+            assert {*(corpus.sides or ())} == {text.source, text.target}
+            assert other in (everything.corpora[name].sides or ())
+        used = {name for c in sources[task].corpora.values() for _, name in c.references()}
+        assert sources[task].downloads.keys() == used

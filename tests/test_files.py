@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aiayn import files
-from aiayn.files import replaced_folder
+from aiayn.files import replaced_folder, write_atomically
 
 # stops dead before its nth change of the file system, as kill -9 would
 KILLED = """
@@ -143,3 +145,20 @@ def test_a_full_disk_is_reported_with_the_path(tmp_path: Path, kind: str) -> Non
         "Free disk space or correct the permissions, and run again.\n"
     )
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(pipe, "text")
+    assert os.read(reader, 10) == b"text"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [*tmp_path.iterdir()] == [pipe]
+
+
+def test_a_folder_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        write_atomically(tmp_path, "text")
+    assert tmp_path.is_dir()

@@ -17,12 +17,18 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Replace `path` with `content` (text as UTF-8). Missing parent folders are created."""
+    """Replace `path` with `content` (text as UTF-8). Missing parent folders are created. A device
+    or a pipe, like /dev/null, is written to: to replace it would break the system.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
     try:
         with _naming(path), partial.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)

@@ -112,14 +112,17 @@ def test_which_stages_a_changed_line_re_runs(changed: str, affected: set[str]) -
 
 
 # what methods of the parameters return, and what they read besides; `*` stands for a name
-RETURNS = {"task": "tasks.*", "run": "runs.*", "model_of": "models.*", "splits_of": "tested"}
-BESIDES = {"model_of": {"runs"}, "splits_of": {"runs", "tasks.*.text"}}
+RETURNS = {
+    "task": "tasks.*", "sources": "catalogue", "run": "runs.*", "model_of": "models.*", "splits_of": "tested",
+}  # fmt: skip
+BESIDES = {"sources": {"tasks.*.text"}, "model_of": {"runs"}, "splits_of": {"runs", "tasks.*.text"}}
 # what DVC sees change without a line in `params`: a stage for each run is defined by that run, and
 # a file that was made from parameters changes with them
 SEEN = {
     "${runs}": {"runs", "tested"},
     "${tested}": {"runs"},
     "models/": {"runs", "models.*"},
+    "data/sources/": {"catalogue"},
     "data/text/": {"tasks.*.text"},
     "data/bpe/": {"tasks.*.bpe"},
 }

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.gpu_check import Outcomes, report
+from benchmarks.gpu_check import OWN, TORCHS, Outcomes, report
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = """
@@ -51,7 +51,9 @@ def test_every_test_is_told_with_its_reason(outcomes: Outcomes) -> None:
 
 def test_the_page(outcomes: Outcomes) -> None:
     page = report(
-        ["- torch 2"], outcomes.by_test, {(8, True): (66.04, 378_000.4, 21.25), (1, False): None}
+        ["- torch 2"],
+        outcomes.by_test,
+        {(8, OWN): (66.04, 378_000.4, 21.25), (1, TORCHS): "out of memory"},
     )
     assert "1 passed, 2 failed, 1 skipped" in page
     assert "test_not_here`: needs two GPUs\n" in page

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from benchmarks.gpu_model import BIG, GPUS, SHORTEST, Operator, Recorder, Step, tables
+from benchmarks.gpu_model import BIG, GPUS, SHORTEST, Step, seconds_of, tables
+from benchmarks.gpu_operators import Operator, Recorder
 from torch import Tensor
 from torch.nn.functional import embedding
 
@@ -37,7 +38,7 @@ def test_what_operators_move() -> None:
 
 def test_the_slowest_of_traffic_products_and_kernels() -> None:
     def seconds(kernels: int, moved: int, flops: int) -> float:
-        return Operator("", "", kernels, moved, flops, torch.bfloat16).seconds(H100)
+        return seconds_of(Operator("", "", kernels, moved, flops, torch.bfloat16), H100)
 
     assert seconds(3, 1, 1) == 3 * SHORTEST
     assert seconds(1, 2_700_000_000, 1) == pytest.approx(1e-3)

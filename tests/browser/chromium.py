@@ -59,6 +59,13 @@ class Page:
         """Go to an address; returns before it has loaded."""
         self.send("Page.navigate", url=address)
 
+    def load(self, address: str) -> None:
+        """Go to an address, and return when it has loaded."""
+        before = len(self.events)
+        self.open(address)
+        while not any(e["method"] == "Page.loadEventFired" for e in self.events[before:]):
+            self._receive()
+
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression, awaited if it is a promise."""
         done = self.send(
@@ -69,7 +76,7 @@ class Page:
 
     def press(self, key: str) -> None:
         """Press a key that types nothing."""
-        codes = {"Tab": 9, "Enter": 13, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}  # fmt: skip
+        codes = {"Tab": 9, "Enter": 13, "End": 35, "Home": 36, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}  # fmt: skip
         text = {"text": "\r"} if key == "Enter" else {}
         for kind in ("keyDown", "keyUp"):
             self.send(

@@ -192,7 +192,7 @@ def test_too_wide_a_page_would_have_been_seen(page: Path, tmp_path: Path) -> Non
 def test_text_from_data_stays_text(page: Path, tmp_path: Path) -> None:
     found = probe(page, tmp_path)
     assert found["title"].startswith("Attention Is All You Need")
-    assert (found["scripts"], found["images"]) == (1, 0)  # the probe itself
+    assert (found["scripts"], found["images"]) == (2, 0)  # the page's and the probe
     assert OWNED[:20] in html.unescape(page.read_text(encoding="utf-8"))
 
 

@@ -50,6 +50,11 @@ PARAMETERS = "runs: {one: {seed: 1}, two: {seed: 1}}\ntasks: {}\ntiny: 1e-09\n"
 Halve = Callable[[str, str], Path]
 
 
+def test_a_folder_is_not_joined_with_itself(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is the same folder"):
+        join(tmp_path, tmp_path / ".." / tmp_path.name)
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph that DVC has run in one clone."""
@@ -110,7 +115,10 @@ def test_two_halves_are_the_whole_and_nothing_runs(
     said = f"{here}: 2 stages were added from {other}; 0 were in both.\n"
     assert capsys.readouterr().out == said
     assert files(here) == files(whole)
-    joined, expected = (Lock(folder / "dvc.lock").stages for folder in (here, whole))
+    joined, expected = (
+        {name: entry.record for name, entry in Lock(folder / "dvc.lock").stages.items()}
+        for folder in (here, whole)
+    )
     assert joined == {name: expected[name] for name in ("make@one", "make@two", "profile")}
     # DVC itself: all is up to date but what reads both halves
     status = json.loads(dvc(here, "status", "--json"))

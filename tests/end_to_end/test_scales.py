@@ -103,6 +103,18 @@ def test_a_changed_scale_is_composed_again(project: Any) -> None:
     assert not any(name.startswith(("download", "train_bpe", "encode")) for name in would_run)
 
 
+def test_an_experiment_is_of_the_scale_in_whose_folder_it_is_called(clone: Any) -> None:
+    """And not of the demo, which DVC would compose from conf/ there."""
+    clone.succeed("git", "init", "--quiet")
+    clone.succeed("python", "-m", "aiayn.commands.repro.scale_folder", "--scale=copy")
+    clone.succeed("git", "add", "--all")
+    clone.succeed("git", "commit", "--quiet", "--message", "clone")
+    change = ("--dry", "-S", "training.warmup_steps=80")
+    printed = clone.run("dvc", "--cd", "scales/copy", "exp", "run", *change).stdout
+    # "": stages without an item, which DVC may reach first
+    assert {name.partition("@")[2] for name in clone.ran(printed)} - {""} == {"copy"}
+
+
 def test_clean_is_of_one_scale(project: Any) -> None:
     before = files(project.root)
     project.succeed("make", "clean", "SCALE=copy")

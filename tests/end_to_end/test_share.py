@@ -22,6 +22,7 @@ def test_a_second_clone_trains_nothing(
         finished.succeed(*command.split())
     second = project_in(tmp_path / "second")
     finished.succeed("git", "clone", "-q", str(finished.root), str(second.root))
+    assert "en-de.base" in second.succeed("dvc", "metrics", "show")  # they are in git
     second.succeed("dvc", "pull")
     done = second.run("aiayn", "repro", "report")
     assert done.returncode == 0, done.stderr

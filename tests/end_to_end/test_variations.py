@@ -89,7 +89,7 @@ def test_one_rows_parameter_trains_that_row_and_back_again_none(added: tuple[Any
     assert project.ran(project.succeed("dvc", "repro", f"train@{RUN}")) == [f"train@{RUN}"]
     (project.root / "conf/scale/other.yaml").write_text(OTHER)
     project.compose("scale=other")
-    data = [f"{stage}@en-de" for stage in ("download", "train_bpe", "encode")]
+    data = [f"{stage}@en-de" for stage in ("sources", "download", "train_bpe", "encode")]
     assert project.ran(project.succeed("dvc", "repro", data[-1])) == data
     project.compose("scale=tiny")
     printed = project.succeed("dvc", "repro")

@@ -20,13 +20,13 @@ from typing import Any
 from unittest import mock
 
 import torch
+from tests.gpu import pretended_graphs
 from tests.gpu import references as references  # registers them
-from torch import Tensor, nn
+from tests.gpu.cuda_kernels import STAND_INS, cuda_attention
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from aiayn.model import attention
-from aiayn.model.device import Device
-from aiayn.training.gpu import layers
 
 PRETENDED = "AIAYN_PRETENDED_GPU"  # set in such a process
 CUDA = torch.device("cuda", 0)
@@ -46,11 +46,16 @@ KERNELS = {
     "native_layer_norm_backward": 2, "residual_norm_backward": 2, "scatter_add_": 16, "index_put_": 12, "_index_put_impl_": 12,
     "_scaled_dot_product_efficient_attention_backward": 3, "_scaled_dot_product_flash_attention_backward": 5,
 }  # fmt: skip
+
+
+def _no_grad(mode: bool = True) -> torch.no_grad:
+    return torch.no_grad()
+
+
 if PRETENDED in os.environ:
     # wrapped tensors cannot be made in inference mode; functions are decorated with it when they are
     # imported
-    torch.inference_mode = lambda mode=True: torch.no_grad()  # type: ignore
-HALF = (torch.bfloat16, torch.float16)
+    mock.patch.object(torch, "inference_mode", _no_grad).start()
 
 
 @dataclass
@@ -118,6 +123,9 @@ class PretendedTensor(torch.Tensor):
             raise RuntimeError("the data of a tensor on cuda:0 cannot be of another device")
         self.held = new.held
 
+    def data_ptr(self) -> int:
+        return self.held.data_ptr()
+
     def tolist(self) -> Any:
         RECORD.waits["tolist"] += 1
         return self.held.tolist()
@@ -162,12 +170,12 @@ def _run(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     elif pretended:
         _check_devices(function, name, hosts)
     if name in WAITS or (name in INDEXING and _has_mask(args[1])):
-        RECORD.waits[name] += 1
+        _wait(name)
     if asked is not None:
         plain_kwargs["device"] = torch.device("cpu")
     plain_kwargs.pop("pin_memory", None)
     compute: Callable[..., Any] = STAND_INS.get(str(function), STAND_INS.get(name, function))
-    out = compute(*plain_args, **plain_kwargs)
+    out = pretended_graphs.computed(function, compute, plain_args, plain_kwargs, hosts)
     # what was written in place is the tensor that was given
     given = {id(tensor.held): tensor for tensor in pretended} | {id(host): host for host in hosts}
 
@@ -207,159 +215,22 @@ def _note_copy(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], on_gpu
     # a scalar goes as an argument of the kernel
     is_argument = name == "copy_" and source.dim() == 0 and on_gpu
     if not is_argument and not (non_blocking and getattr(source, "was_pinned", False)):
-        RECORD.waits[f"{name} {'to' if on_gpu else 'from'} the GPU"] += 1
+        _wait(f"{name} {'to' if on_gpu else 'from'} the GPU")
+
+
+def _wait(reason: str) -> None:
+    """The host waits for the GPU."""
+    pretended_graphs.forbid_to_wait()
+    RECORD.waits[reason] += 1
 
 
 def _has_mask(indices: Sequence[Tensor | None]) -> bool:
     return any(index is not None and index.dtype == torch.bool for index in indices)
 
 
-# The fused kernels of attention, which a CPU has under other names: numbers and the layouts of CUDA's; and a
-# product with sums of another format. The project's own kernels are in references.py.
-
-
-def _efficient(
-    q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, compute_log_sumexp: bool,
-    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
-) -> tuple[Tensor, ...]:  # fmt: skip
-    out, log_sumexp = _attend(q, k, v, bias, is_causal)
-    return out, log_sumexp, torch.zeros((), dtype=torch.int64), torch.zeros((), dtype=torch.int64)
-
-
-def _efficient_backward(
-    grad: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, out: Tensor, lse: Tensor,
-    seed: Tensor, offset: Tensor, dropout_p: float, mask: Sequence[bool], is_causal: bool = False,
-    *, scale: float | None = None,
-) -> tuple[Tensor | None, ...]:  # fmt: skip
-    return *_attend_backward(grad, q, k, v, bias, out, lse, is_causal), None
-
-
-def _flash(
-    q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, is_causal: bool = False,
-    return_debug_mask: bool = False, *, scale: float | None = None,
-) -> tuple[Any, ...]:  # fmt: skip
-    assert q.dtype in HALF
-    out, log_sumexp = _attend(q, k, v, None, is_causal)
-    state = torch.zeros(2, dtype=torch.int64)
-    return (
-        out, log_sumexp, None, None, q.shape[2], k.shape[2], state, torch.zeros(0, dtype=torch.int64),
-        torch.zeros(0),
-    )  # fmt: skip
-
-
-def _flash_backward(
-    grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, *rest: Any, **_: Any
-) -> tuple[Tensor, ...]:
-    is_causal = rest[5]
-    return _attend_backward(grad, q, k, v, None, out, lse, is_causal)
-
-
-def _addmm(
-    sums: Tensor,
-    a: Tensor,
-    b: Tensor,
-    dtype: torch.dtype,
-    *,
-    beta: float = 1,
-    alpha: float = 1,
-    out: Tensor,
-) -> Tensor:
-    assert sums is out
-    assert sums.dtype == dtype == torch.float32
-    assert a.dtype == b.dtype == layers.ROUNDED
-    return out.add_(a.float() @ b.float())
-
-
-STAND_INS: dict[str, Callable[..., Any]] = {
-    "aten.addmm.dtype_out": _addmm,
-    "_scaled_dot_product_efficient_attention": _efficient,
-    "_scaled_dot_product_efficient_attention_backward": _efficient_backward,
-    "_scaled_dot_product_flash_attention": _flash,
-    "_scaled_dot_product_flash_attention_backward": _flash_backward,
-}
-
-
-def _scores(q: Tensor, k: Tensor, bias: Tensor | None, is_causal: bool) -> Tensor:
-    scores = q.float() @ k.float().transpose(-2, -1) / q.shape[-1] ** 0.5
-    if bias is not None:
-        scores = scores + bias.float()
-    if is_causal:
-        scores = scores.masked_fill(
-            ~torch.ones(scores.shape[-2:], dtype=torch.bool).tril(), -torch.inf
-        )
-    return scores
-
-
-def _attend(
-    q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, is_causal: bool
-) -> tuple[Tensor, Tensor]:
-    scores = _scores(q, k, bias, is_causal)
-    out = (scores.softmax(-1) @ v.float()).to(q.dtype)
-    # (B, T, H, V) in memory
-    return out.transpose(1, 2).contiguous().transpose(1, 2), scores.logsumexp(-1)
-
-
-def _attend_backward(
-    grad: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, out: Tensor, lse: Tensor,
-    is_causal: bool,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    weights = (_scores(q, k, bias, is_causal) - lse[..., None]).exp()
-    grad = grad.float()
-    grad_scores = weights * (
-        grad @ v.float().transpose(-2, -1) - (grad * out.float()).sum(-1, keepdim=True)
-    )
-    grad_scores = grad_scores / q.shape[-1] ** 0.5
-    grads = (
-        grad_scores @ k.float(),
-        grad_scores.transpose(-2, -1) @ q.float(),
-        weights.transpose(-2, -1) @ grad,
-    )
-    return tuple(g.to(q.dtype) for g in grads)  # type: ignore[return-value]
-
-
-def cuda_attention(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False,
-) -> Tensor:  # fmt: skip
-    """scaled_dot_product_attention as a CUDA build chooses its kernels (sdp_utils.cpp): flash without a
-    mask, else the memory-efficient one, and separate products where heads have other widths than these
-    take. A CPU build, asked for cuda, knows only the last.
-    """
-    if torch.is_autocast_enabled("cuda"):
-        query, key, value = (x.to(torch.get_autocast_dtype("cuda")) for x in (query, key, value))
-    d_k, d_v = query.shape[-1], value.shape[-1]
-    aten = torch.ops.aten
-    if attn_mask is None and query.dtype in HALF and d_k == d_v and d_k <= 256 and d_k % 8 == 0:
-        out, *_ = aten._scaled_dot_product_flash_attention(query, key, value, 0.0, is_causal, False)
-        return out
-    alignment = 8 if query.dtype in HALF else 4
-    if d_k % alignment or d_v % alignment:
-        return aten._scaled_dot_product_attention_math(
-            query, key, value, attn_mask, 0.0, is_causal
-        )[0]
-    bias = None
-    if attn_mask is not None:
-        bias = torch.zeros_like(attn_mask, dtype=query.dtype)
-        bias = bias.masked_fill_(attn_mask.logical_not(), -torch.inf)
-        beyond = -bias.shape[-1] % 8
-        if beyond:
-            bias = nn.functional.pad(bias, (0, beyond))[..., : bias.shape[-1]]
-        bias = bias.expand(*query.shape[:3], key.shape[2])
-    needs_grad = torch.is_grad_enabled()
-    out, *_ = aten._scaled_dot_product_efficient_attention(
-        query, key, value, bias, needs_grad, 0.0, is_causal
-    )
-    return out
-
-
 def _pinned(tensor: Tensor, device: object = None) -> Tensor:
     tensor.was_pinned = True  # type: ignore[attr-defined]
     return tensor
-
-
-def _triton_version(device: Device, *, tells: bool) -> str | None:
-    is_used = device.device.type == "cuda" and device.precision == "bfloat16"
-    return "pretended" if is_used else None
 
 
 @contextmanager
@@ -373,16 +244,23 @@ def answering_for_a_gpu() -> Iterator[None]:
         "torch.cuda.get_device_name": "a pretended GPU",
         "torch.cuda.is_bf16_supported": True,
         "torch.cuda.amp.common.amp_definitely_not_available": False,
+        "torch.cuda.synchronize": None,
+        "torch.cuda.empty_cache": None,
+        "torch.cuda.mem_get_info": (80 << 30, 80 << 30),
     }
     torch._C._ensureCUDADeviceGuardSet()
     with ExitStack() as stack:
         for name, answer in answers.items():
             stack.enter_context(mock.patch(name, return_value=answer))
         stack.enter_context(mock.patch("torch.Tensor.pin_memory", _pinned))
-        stack.enter_context(mock.patch("aiayn.training.trainer.triton_version", _triton_version))
+        stack.enter_context(
+            mock.patch("aiayn.training.gpu.check.triton_version", return_value="pretended")
+        )
         stack.enter_context(
             mock.patch.object(attention, "scaled_dot_product_attention", cuda_attention)
         )
+        for name in pretended_graphs.PATCHED:
+            stack.enter_context(mock.patch(f"torch.cuda.{name}", getattr(pretended_graphs, name)))
         yield
 
 

@@ -67,7 +67,9 @@ def residual_norm(
 
 
 def _sum(grad_out: Tensor | None, grad_rounded: Tensor | None) -> Tensor:
-    return sum(g.float() for g in (grad_out, grad_rounded) if g is not None)  # type: ignore
+    """Of the gradients that an output and its rounded copy received; at least one is there."""
+    given = [grad.float() for grad in (grad_out, grad_rounded) if grad is not None]
+    return torch.stack(given).sum(dim=0)
 
 
 def residual_norm_backward(

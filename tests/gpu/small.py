@@ -49,16 +49,24 @@ def labelled(number: int) -> TokenArrays:
 
 
 def trainer(
-    device: Device, row: Model = SMALL, processes: Processes | None = None, **settings: object
+    device: Device,
+    row: Model = SMALL,
+    processes: Processes | None = None,
+    *,
+    with_graphs: bool = False,
+    **settings: object,
 ) -> Trainer:
     """At step 0."""
     job = Job("en-de.small", "translation", row, TRAINING.replace(**settings), 1, "tokens", "code")
-    return Trainer(job, pairs(200, 0), pairs(20, 1), device, processes or Processes())
+    made = Trainer(job, pairs(200, 0), pairs(20, 1), device, processes or Processes())
+    if not with_graphs:
+        made.graphs = None
+    return made
 
 
 def without_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trainers that are made from now on use torch's alone."""
-    monkeypatch.setattr("aiayn.training.trainer.triton_version", lambda device, **_: None)
+    monkeypatch.setattr("aiayn.training.trainer.usable_triton", lambda *_: None)
 
 
 def losses(training: Trainer, steps: int) -> list[float]:

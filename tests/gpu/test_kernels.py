@@ -20,9 +20,6 @@ from tests.gpu import references
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from aiayn.model.device import Device
-from aiayn.training.gpu.operators import triton_version
-
 INTERPRET = "TRITON_INTERPRET"
 HAS_TRITON = importlib.util.find_spec("triton") is not None
 HAS_GPU = torch.cuda.is_available()
@@ -45,21 +42,6 @@ def test_in_the_interpreter() -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert " passed" in done.stdout
-
-
-@pytest.mark.skipif(HAS_GPU, reason="a GPU is here")
-def test_where_kernels_cannot_be_compiled_it_is_told_once(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    gpu = torch.device("cuda", 0)
-    for device in (Device(torch.device("cpu"), "bfloat16"), Device(gpu, "float32")):
-        assert triton_version(device, tells=True) is None
-    assert triton_version(Device(gpu, "bfloat16"), tells=False) is None
-    assert capsys.readouterr().err == ""
-    assert triton_version(Device(gpu, "bfloat16"), tells=True) is None
-    told = capsys.readouterr().err
-    assert told.startswith("Training without Triton's kernels, more slowly: ")
-    assert told.count("\n") == 1
 
 
 def test_random_numbers_are_philoxs() -> None:

@@ -18,7 +18,13 @@ from tests.gpu.pretended_gpu import PRETENDED, build_stand_in
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-TESTS = ("test_training.py", "test_decoding.py", "test_operators.py", "test_faults.py")
+TESTS = (
+    "test_training.py",
+    "test_graphs.py",
+    "test_decoding.py",
+    "test_operators.py",
+    "test_faults.py",
+)
 PYTEST = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); import pytest; sys.exit(pytest.main(sys.argv[2:]))"
 
 pytestmark = [

@@ -157,7 +157,7 @@ def test_own_kernels_compute_the_same(
 ) -> None:
     """Without rounding, that is: what replaces the kernels of this path computes in float32 then."""
     monkeypatch.setattr(layers, "ROUNDED", torch.float32)
-    monkeypatch.setattr("aiayn.training.trainer.triton_version", lambda device, **_: "pretended")
+    monkeypatch.setattr("aiayn.training.trainer.usable_triton", lambda *_: "pretended")
     row = SMALL.replace(d_model=64, d_ff=96, **columns)
     own = gradients(trainer(pretended.open("float32"), row, micro_batches=2))
     without_own_kernels(monkeypatch)

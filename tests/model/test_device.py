@@ -12,7 +12,14 @@ import pytest
 import torch
 
 from aiayn.errors import TrainingError
-from aiayn.model.device import CUBLAS_WORKSPACE, NCCL_NVLS, Device, dtype_of_products, open_device
+from aiayn.model.device import (
+    CUBLAS_WORKSPACE,
+    INSTRUCTION_LIMITS,
+    NCCL_NVLS,
+    Device,
+    dtype_of_products,
+    open_device,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -145,3 +152,14 @@ print(freed, held() - before, len(blocks), all(block.sum() == 1 << 18 for block 
     assert int(freed) >= 390, "a step's memory stays with the process"
     assert int(left) < 2 * int(blocks)
     assert is_whole == "True"
+
+
+def test_a_limit_on_instructions_is_in_the_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu = Device(torch.device("cpu"), "float32")
+    for name in INSTRUCTION_LIMITS:
+        monkeypatch.delenv(name, raising=False)
+    assert cpu.instruction_set == torch.backends.cpu.get_cpu_capability()
+    unlimited = cpu.kernels
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+    assert str(cpu.instruction_set).endswith(", ONEDNN_MAX_CPU_ISA=AVX2")
+    assert cpu.kernels != unlimited, "a training started without the limit is not continued with it"

@@ -232,7 +232,7 @@ KINDS = {
             seconds=10.59, validation_seconds=1.35, tokens_per_second=4355, starts=2,
             started="2026-11-21T18:49:33+00:00", ended="2026-11-21T18:49:43+00:00", processes=1,
             threads=1, precision="float32", matmul="highest", padding_share=0.048, parameters=411904,
-            peak_rss_bytes=480813056,
+            peak_rss_bytes=480813056, instruction_set="AVX512",
         ),
         metadata.write, metadata.read_train, DataError,
         frozenset({"versions.numpy", "versions.torch"}),

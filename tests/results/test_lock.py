@@ -35,6 +35,13 @@ def test_the_stages_of_a_run_and_its_task(tmp_path: Path) -> None:
     assert set(lock_of(tmp_path).digests("en-de.base", "en-de")) == {"train", "encode"}
 
 
+def test_an_entry_that_dvc_is_still_writing(tmp_path: Path) -> None:
+    entry = {"cmd": "train", "params": {"params.yaml": None}, "outs": [{"md5": "1" * 32}, None]}
+    stages = lock_of(tmp_path, {"train@a": entry, "train@b": None}).stages
+    assert [*stages] == ["train@a"]
+    assert (stages["train@a"].outs, stages["train@a"].params) == ({}, {})
+
+
 def test_outs_by_path(tmp_path: Path) -> None:
     lock = lock_of(tmp_path)
     assert lock.out("models/en-de.base/checkpoints") == "1" * 32
@@ -69,3 +76,25 @@ def test_a_damaged_lock_is_named(tmp_path: Path, content: str) -> None:
     path.write_text(content)
     with pytest.raises(DataError, match=r"dvc\.lock: not a dvc\.lock\. Restore it"):
         Lock(path)
+
+
+def test_a_lock_cut_anywhere_is_a_lock_an_incomplete_one_or_an_error(tmp_path: Path) -> None:
+    stage = {
+        "cmd": "python a.py",
+        "deps": [{"path": "src/a", "md5": f"{'a' * 32}.dir"}],
+        "params": {"params.yaml": {"a.b": 1}},
+        "outs": [{"path": "out/a", "md5": "b" * 32, "size": 1}],
+    }
+    text = yaml.dump({"schema": "2.0", "stages": {"one": stage}}, sort_keys=False)
+    file, complete = tmp_path / "dvc.lock", 0
+    for end in range(len(text) + 1):
+        file.write_text(text[:end])
+        try:
+            stages = Lock(file).stages
+        except DataError:
+            continue
+        for entry in stages.values():
+            entry.digest()
+            assert all(isinstance(path, str) for path in (*entry.deps, *entry.outs))
+            complete += entry.is_complete and "outs" in entry.record
+    assert complete == 2, "the whole text, and it without its last line end"

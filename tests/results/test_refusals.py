@@ -71,7 +71,7 @@ def test_a_key_that_is_renamed_or_missing(name: str, new: str | None, tmp_path: 
 
 OPTIONAL = {
     "averaged_steps", "kept", "dropped", "overlap", "low", "high", "counts", "lengths", "k", "r",
-    "peak_rss_bytes",
+    "peak_rss_bytes", "instruction_set",
 }  # fmt: skip
 
 

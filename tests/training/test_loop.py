@@ -53,6 +53,7 @@ def test_what_a_training_took(make_trainer: Make, scratch: Path) -> None:
     trainer = make_trainer(steps=9)
     found = training_metadata(trainer, fit(trainer, scratch))
     assert found.tokens_per_second > 0
+    assert found.instruction_set
     assert found.peak_rss_bytes, "a process that has imported torch"
     assert 1e8 < found.peak_rss_bytes < 1e11
 

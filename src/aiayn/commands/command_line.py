@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import io
-import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import aiayn
 from aiayn import config
-from aiayn.errors import ConfigError, DataError, one_line_errors, printable
+from aiayn.commands.console import print_lines, read_sentences
+from aiayn.errors import DataError, one_line_errors, printable
 from aiayn.files import write_atomically
 from aiayn.results import paths
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from aiayn.trained_run import TrainedRun
 
 WARNINGS = 10  # lines about words, at most
-BYTE_ORDER_MARK = "\ufeff"
 ATTENTION_KINDS = ("encoder", "decoder", "cross")  # results.illustrations.KINDS, which needs pandas
 
 
@@ -130,7 +128,7 @@ def translate(args: Namespace) -> None:
     run, sentences, status = _opened(args, "translate")
     outputs = run.translate(sentences, beam=args.beam, alpha=args.alpha)
     _draw_attention(args, run, sentences)
-    _print(outputs, status)
+    print_lines(outputs, status)
 
 
 def parse(args: Namespace) -> None:
@@ -147,7 +145,7 @@ def parse(args: Namespace) -> None:
         from aiayn.report.parse_trees import draw_tree
 
         write_atomically(args.svg, draw_tree(next(tree for tree in trees if tree.words)))
-    _print((str(tree) if tree.words else "" for tree in trees), status)
+    print_lines((str(tree) if tree.words else "" for tree in trees), status)
 
 
 def classify(args: Namespace) -> None:
@@ -162,7 +160,7 @@ def classify(args: Namespace) -> None:
         label = max(likely, key=likely.__getitem__, default="")
         lines.append("\t".join([label, *(f"{name} {p:.4f}" for name, p in likely.items())]))
     _draw_attention(args, run, sentences)
-    _print(lines, status)
+    print_lines(lines, status)
 
 
 def repro(args: Namespace) -> None:
@@ -195,7 +193,7 @@ def verify(args: Namespace) -> None:
         write_atomically(args.json, found.model_dump_json(indent=2) + "\n")
     if args.page:
         write_atomically(args.page, verification.to_html(found))
-    _print(verification.to_lines(found), found.status)
+    print_lines(verification.to_lines(found), found.status)
 
 
 def report(args: Namespace) -> None:
@@ -226,7 +224,7 @@ def findings(args: Namespace) -> None:
     from aiayn.commands.findings import rederive, to_lines
 
     found = rederive(args.folder)
-    _print(to_lines(found), found.status)
+    print_lines(to_lines(found), found.status)
 
 
 def join(args: Namespace) -> None:
@@ -321,7 +319,7 @@ def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
         config.load().run(args.run)  # report a wrong name before importing torch
     run = aiayn.load(args.run)
     run.require(use)
-    source, sentences = _sentences(args)
+    source, sentences = read_sentences(args.text, args.input)
     too_long = run.too_long(sentences)
     for n, complaint in too_long.items():
         print(printable(f"{source}, line {n + 1} {complaint}"), file=sys.stderr)
@@ -337,64 +335,11 @@ def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
     return run, sentences, int(bool(too_long))
 
 
-def _sentences(args: Namespace) -> tuple[str, list[str]]:
-    """The name of the source (arguments, a file or stdin) and its lines, without a byte order mark
-    and Windows' line ends.
-
-    Raises:
-        ConfigError: both arguments and a file are given.
-        DataError: there is no sentence, or it is not UTF-8.
-    """
-    if args.text and args.input:
-        raise ConfigError("give sentences or --input, not both.")
-    if args.text:
-        source = "the sentences given"
-        # the shell passes bytes, which Python keeps even if they are not valid text
-        content = os.fsencode("\n".join(" ".join(text.split("\n")) for text in args.text))
-    elif args.input:
-        source = str(args.input)
-        if args.input.is_dir():
-            raise DataError(f"{source}: is a folder. Give a file with one sentence per line.")
-        if not args.input.exists():
-            raise DataError(f"{source}: there is no such file.")
-        content = args.input.read_bytes()
-    else:
-        source = "stdin"
-        if sys.stdin.isatty():
-            print("One sentence per line; Ctrl-D ends the input.", file=sys.stderr)
-        content = sys.stdin.buffer.read()
-    try:
-        text = content.decode().removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{source}: not UTF-8 at byte {error.start}.") from error
-    sentences = text.removesuffix("\n").split("\n")
-    if not any(sentence.strip() for sentence in sentences):
-        raise DataError(f"{source}: there is no sentence.")
-    return source, sentences
-
-
 def _draw_attention(args: Namespace, run: TrainedRun, sentences: Sequence[str]) -> None:
     if args.attention:
         first = next(sentence for sentence in sentences if sentence.strip())
         figure = run.attention_figure(first, args.kind, beam=args.beam, alpha=args.alpha)
         write_atomically(args.attention, figure.svg)
-
-
-def _print(lines: Iterable[str], status: int = 0) -> None:
-    """Print lines in UTF-8, like the input, in any locale; then exit if the status is not 0. The
-    reader may close the pipe early, like head."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    try:
-        for line in lines:
-            print(line)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # at exit, Python would flush the buffer and fail again
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    if status:
-        sys.exit(status)
 
 
 def _positive(text: str) -> int:

@@ -7,19 +7,16 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from aiayn import config
 from aiayn.commands.repro.dvc_commands import commit
-from aiayn.commands.verification.damage import is_complete
 from aiayn.commands.verification.digests import Digests
 from aiayn.config.dvc_yaml import DVC_YAML
 from aiayn.errors import ConfigError, DataError
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.results import paths
-from aiayn.results.lock import Lock, is_code
+from aiayn.results.lock import Entry, Lock, is_code
 
-Entry = Mapping[str, Any]
 _ENTRY = re.compile(r"^  (\S.*):\n(?:(?:    .*)?\n)+", re.MULTILINE)  # a stage in dvc.lock
 
 
@@ -43,23 +40,25 @@ def join(here: Path, other: Path) -> Joined:
         here: the folder of a scale, which gets the outputs. Nothing may be running in it.
         other: that scale's folder in another clone, with its weights; it is only read.
     Raises:
-        ConfigError: `here` has no params.yaml.
+        ConfigError: `here` has no params.yaml, or is the other folder.
         DataError: a file differs from its lock; or the folders differ in dvc.yaml, in code or
             parameters of stages to be copied, or in an output that both have. Nothing was changed.
         GraphError: DVC could not put the copies into its cache.
     """
+    if here.resolve() == other.resolve():
+        raise ConfigError(f"{other} is the same folder. Name the scale's folder in another clone.")
     sides = _Sides(here, other)
     complaints = [*sides.complaints()]
     if complaints:
         more = f" (and {len(complaints) - 1} more)" if complaints[1:] else ""
         raise DataError(f"{complaints[0]}{more}. Nothing was joined.")
     for entry in sides.missing.values():
-        for out in entry["outs"]:
-            _copy(other / out["path"], here / out["path"])
+        for path in entry.outs:
+            _copy(other / path, here / path)
     copies = Digests(here)
     for entry in sides.missing.values():
-        for out in entry["outs"]:
-            for damage in copies.changes(Path(out["path"]), out["md5"]):
+        for path, md5 in entry.outs.items():
+            for damage in copies.changes(Path(path), md5):
                 raise DataError(f"{damage}, after it was copied. Check the disk, and join again.")
     if sides.missing:
         _append_entries(here / paths.LOCK, other / paths.LOCK, sides.missing)
@@ -84,7 +83,7 @@ class _Sides:
             )
         for folder, lock in ((here, ours), (other, theirs)):
             for name, entry in lock.items():
-                if not is_complete(entry):
+                if not entry.is_complete:
                     raise DataError(
                         f"{folder / paths.LOCK}: truncated or damaged at {name}. "
                         "Wait until nothing is running there, or run aiayn repro there."
@@ -109,18 +108,17 @@ class _Sides:
                 yield from self._conflicts(name, entry)
         for digests, entries in ((here, self._lock.stages), (other, self.missing)):
             for entry in entries.values():
-                for out in entry.get("outs") or ():
-                    yield from digests.changes(Path(out["path"]), out["md5"])
+                for path, md5 in entry.outs.items():
+                    yield from digests.changes(Path(path), md5)
         for name, entry in self.missing.items():
             yield from self._differences(name, entry, here)
 
     def _conflicts(self, name: str, entry: Entry) -> Iterator[str]:
         """Outputs that differ between the folders, apart from run metadata."""
-        ours = {out["path"]: out["md5"] for out in self._lock.stages[name].get("outs") or ()}
-        for out in entry.get("outs") or ():
-            path = out["path"]
+        ours = self._lock.stages[name].outs
+        for path, md5 in entry.outs.items():
             is_metadata = Path(path).parts[0] == str(paths.METADATA)
-            if not is_metadata and ours.get(path) != out["md5"]:
+            if not is_metadata and ours.get(path) != md5:
                 yield f"{name}: {path} is in both folders, with different content"
 
     def _differences(self, name: str, entry: Entry, here: Digests) -> Iterator[str]:
@@ -131,22 +129,21 @@ class _Sides:
             return
         for key in self._other_lock.outdated(self._params, item or stage):
             yield f"{name}: the parameter {key} differs from {self._here / config.PARAMS}"
-        for dep in entry.get("deps") or ():
-            path, digest = dep["path"], dep["md5"]
+        for path, digest in entry.deps.items():
             if is_code(path) and here.of(Path(path)) != digest:
                 yield f"{name}: it ran with another version of {self._here / path}"
             if not is_code(path) and (self._lock.out(path) or digest) != digest:
                 yield f"{name}: it read another version of {self._here / path}"
-        for out in entry["outs"]:
-            if here.of(Path(out["path"])) not in (None, out["md5"]):
+        for path, md5 in entry.outs.items():
+            if here.of(Path(path)) not in (None, md5):
                 yield (
-                    f"{self._here / out['path']} would be overwritten, but is not in "
+                    f"{self._here / path} would be overwritten, but is not in "
                     f"{self._here / paths.LOCK}: run aiayn repro {name}, or delete it"
                 )
 
 
 def _reads_results(entry: Entry) -> bool:
-    return any(not is_code(dep["path"]) for dep in entry.get("deps") or ())
+    return not all(map(is_code, entry.deps))
 
 
 def _copy(source: Path, target: Path) -> None:

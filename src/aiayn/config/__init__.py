@@ -25,8 +25,8 @@ from aiayn.config.corpora import (
 )
 from aiayn.config.machine import Launcher, Machine
 from aiayn.config.model import Model
-from aiayn.config.parameters import Config, Illustrations, Run, Variations
-from aiayn.config.profiling import Grid, LayerSizes, Profiling
+from aiayn.config.parameters import Config, Run, Variations
+from aiayn.config.profiling import LayerSizes, Profiling
 from aiayn.config.task import Bpe, Cleaning, Decoding, Kind, Task, Text
 from aiayn.config.training import Adam, Training
 from aiayn.errors import ConfigError
@@ -44,8 +44,6 @@ __all__ = [
     "Download",
     "Folds",
     "Grammar",
-    "Grid",
-    "Illustrations",
     "Kind",
     "Labelled",
     "Launcher",

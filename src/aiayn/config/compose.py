@@ -1,4 +1,8 @@
-"""params.yaml from conf/: composed by Hydra, as in `dvc exp run`, and validated before writing."""
+"""params.yaml from conf/: composed by Hydra and validated before writing.
+
+DVC's own composition is off (.dvc/config): it would write the demo's parameters into the folder of
+any scale in which `dvc exp run` is called.
+"""
 
 from __future__ import annotations
 

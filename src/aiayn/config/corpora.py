@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
@@ -219,6 +219,13 @@ class Corpus(StrictModel):
                 if side.download is not None:
                     yield f"labelled.texts.{label}", side.download
 
+    def restricted_to(self, languages: Collection[str]) -> Corpus:
+        """The corpus without sides in other languages."""
+        if self.sides is None:
+            return self
+        sides = {name: side for name, side in self.sides.items() if name in languages}
+        return self.replace(sides=sides)
+
     @property
     def own_files(self) -> list[Side]:
         """Its sides that are files of one's own."""
@@ -236,10 +243,17 @@ class Corpus(StrictModel):
 
 
 class Catalogue(StrictModel):
-    """All downloads and corpora, by name."""
+    """Downloads and corpora, by name."""
 
     downloads: Mapping[Name, Download]
     corpora: Mapping[Name, Corpus]
+
+    def restricted_to(self, names: Iterable[str], languages: Collection[str]) -> Catalogue:
+        """The corpora of these names, with their sides in these languages, and their downloads."""
+        corpora = {name: self.corpora[name].restricted_to(languages) for name in names}
+        used = {name for corpus in corpora.values() for _, name in corpus.references()}
+        downloads = {name: file for name, file in self.downloads.items() if name in used}
+        return Catalogue(downloads=downloads, corpora=corpora)
 
     @model_validator(mode="after")
     def _check_references(self) -> Self:

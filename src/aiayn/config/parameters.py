@@ -99,6 +99,11 @@ class Config(StrictModel):
         """The task of that name. Raises ConfigError with the closest name."""
         return _look_up(self.tasks, name, "task")
 
+    def sources(self, task: str) -> Catalogue:
+        """The part of the catalogue that a task's text is made from."""
+        text = self.task(task).text
+        return self.catalogue.restricted_to(text.corpora, (text.source, text.target))
+
     def run(self, name: str) -> Run:
         """The run of that name. Raises ConfigError with the closest name."""
         return _look_up(self.runs, name, "run")

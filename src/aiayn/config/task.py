@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from aiayn.config.corpora import Corpus
 from aiayn.config.names import Name
@@ -110,6 +110,10 @@ class Bpe(StrictModel):
     normalization: Literal["identity", "nmt_nfkc"]
 
 
+# a mistyped beam would fill the memory, and a larger alpha overflow the penalty of a long output
+MAX_BEAM, MAX_ALPHA = 1000, 50
+
+
 class Decoding(StrictModel):
     """Beam search (section 6.1): beam size `beam`, exponent `alpha` of the length penalty, and a
     maximum output length of input + `extra_length` pieces.
@@ -119,8 +123,8 @@ class Decoding(StrictModel):
     CTranslate2), which is earlier and may miss a better one.
     """
 
-    beam: PositiveInt
-    alpha: NonNegativeFloat
+    beam: Annotated[PositiveInt, Field(le=MAX_BEAM)]
+    alpha: Annotated[NonNegativeFloat, Field(le=MAX_ALPHA)]
     extra_length: PositiveInt
     stop: Literal["bound", "beam"] = "bound"
 

@@ -26,6 +26,10 @@ EPS_FLOAT32 = 1.2e-7
 ONEDNN_FROM_WIDTH = 128
 CUBLAS_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 NCCL_NVLS = "NCCL_NVLS_ENABLE"
+# limit the instructions of the libraries that compute a CPU's products
+INSTRUCTION_LIMITS = (
+    "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA",
+)  # fmt: skip
 FIXED_WORKSPACES = (":4096:8", ":16:8")  # with which cuBLAS sums in a fixed order
 
 
@@ -48,11 +52,19 @@ class Device:
         return torch.cuda.get_device_name(self.device) if is_gpu else None
 
     @property
-    def kernels(self) -> str:
-        """The model name of the GPU or CPU and, for a CPU, the instruction set that torch uses: on
-        another one, kernels may sum in another order.
+    def instruction_set(self) -> str | None:
+        """The instruction set that torch uses on a CPU, and the environment variables that limit
+        it: with another one, kernels may sum in another order. None for a GPU.
         """
-        return self.gpu_name or f"{cpu_name()}, {torch.backends.cpu.get_cpu_capability()}"
+        if self.device.type != "cpu":
+            return None
+        limits = (f"{name}={os.environ[name]}" for name in INSTRUCTION_LIMITS if name in os.environ)
+        return ", ".join([torch.backends.cpu.get_cpu_capability(), *limits])
+
+    @property
+    def kernels(self) -> str:
+        """The model name of the GPU or CPU and, for a CPU, its instruction set."""
+        return self.gpu_name or f"{cpu_name()}, {self.instruction_set}"
 
     def autocast(self) -> AbstractContextManager[object]:
         """Matrix products in bfloat16 where that is the precision, else nothing."""

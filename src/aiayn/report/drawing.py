@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from aiayn.report.figure_data import name_groups, with_data
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -50,6 +52,7 @@ STYLE: Mapping[str, object] = {
     "axes.facecolor": "none",
     "savefig.facecolor": "auto",
     "legend.frameon": False,
+    "path.simplify": False,  # every data point stays a corner of its line, for the page's script
 }
 
 
@@ -79,13 +82,15 @@ def to_svg(figure: Figure) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     canvas: Any = FigureCanvasSVG(figure)
+    attributes = name_groups(figure)
     text = io.StringIO()
     with warnings.catch_warnings():
         # the reader's fonts show the text, whatever its script; the font here only measures it
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         canvas.print_svg(text, metadata={"Date": None, "Creator": None})
+    svg = with_data(text.getvalue(), figure, attributes)
     # a hundredth of a point is finer than any screen
-    return re.sub(r'(?<= d=")[^"]*', _two_decimals, text.getvalue())
+    return re.sub(r'(?<= d=")[^"]*', _two_decimals, svg)
 
 
 def line_style(number: int, *, markers: bool = False) -> dict[str, Any]:

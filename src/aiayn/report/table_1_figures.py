@@ -114,7 +114,7 @@ def _dependences(profile: LayersProfile) -> Figure:
     return Figure(
         name="table_1_reachability",
         title="Receptive field",
-        caption="Dark: the output position depends on the input position after that many stacked "
+        caption="Filled: the output position depends on the input position after that many stacked "
         "layers, of the recurrence after that many time steps. From the layers' Jacobians; kernel "
         f"k = {profile.maps.k}, neighborhood r = {profile.maps.r}.",
         svg=drawn.svg,

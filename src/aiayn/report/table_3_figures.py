@@ -170,7 +170,7 @@ def _panel(axes: Axes, points: pd.DataFrame, varied: str, colour: str) -> None:
         hollow = is_base or point["moves"] == "undecided"
         axes.plot(
             [x], [y], marker=shape, markersize=size, color=colour,
-            fillstyle="none" if hollow else "full",
+            fillstyle="none" if hollow else "full", label=point["row"],
         )  # fmt: skip
     if varied == "parameters":
         axes.xaxis.set_major_locator(MaxNLocator(4))

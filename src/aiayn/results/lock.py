@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,48 @@ from typing import Any
 import yaml
 
 from aiayn.errors import DataError
+
+_DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
+
+
+class Entry:
+    """A stage in dvc.lock: its command, DVC's digests of its `deps` and `outs` by path, and its
+    parameters by key, as they were when it ran. A digest is None if DVC has not written it."""
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self.record = record
+        self.command: str | None = record.get("cmd")
+        self.deps = _digests(record.get("deps"))
+        self.outs = _digests(record.get("outs"))
+        self.params: Mapping[str, Any] = {
+            key: value
+            for file in (record.get("params") or {}).values()
+            for key, value in (file or {}).items()
+        }
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the entry has everything that DVC writes."""
+        deps, outs = (self.record.get(name, []) for name in ("deps", "outs"))
+        return (
+            self.command is not None
+            and isinstance(deps, list)
+            and isinstance(outs, list)
+            and (len(self.deps), len(self.outs)) == (len(deps), len(outs))
+            and all(
+                isinstance(out.get("size"), int) and _DIGEST.fullmatch(str(out.get("md5")))
+                for out in outs
+            )
+        )
+
+    def digest(self) -> str:
+        """Over the command, deps, params and outs.
+
+        The run metadata in older locks is left out, so that repeated work has the same digest.
+        """
+        outs = [out for out in self.record.get("outs") or () if "run_metadata" not in str(out)]
+        work = json.dumps({**self.record, "outs": outs}, sort_keys=True)
+        return hashlib.sha256(work.encode()).hexdigest()[:32]
 
 
 class Lock:
@@ -25,15 +68,15 @@ class Lock:
             content = yaml.load(path.read_bytes(), yaml.CSafeLoader) or {}
             stages = content.get("stages") or {}
             # skip an entry that DVC is still writing
-            self.stages: Mapping[str, Any] = {
-                name: entry for name, entry in stages.items() if isinstance(entry, Mapping)
+            self.stages: Mapping[str, Entry] = {
+                name: Entry(entry) for name, entry in stages.items() if isinstance(entry, Mapping)
             }
         except FileNotFoundError:
             self.stages = {}
         except (yaml.YAMLError, AttributeError) as error:
             raise DataError(f"{path}: not a dvc.lock. Restore it with git checkout.") from error
 
-    def of(self, *items: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def of(self, *items: str) -> Iterator[tuple[str, Entry]]:
         """The entries of the given runs, tasks or stages, as (stage, entry): ("train", entry) for
         train@RUN."""
         for name, entry in sorted(self.stages.items()):
@@ -42,24 +85,12 @@ class Lock:
                 yield stage, entry
 
     def digests(self, *items: str) -> dict[str, str]:
-        """A digest for each stage of `items`, over its command, deps, params and outs.
-
-        The run metadata in older locks is left out, so that repeated work has the same digest.
-        """
-        return {
-            stage: hashlib.sha256(json.dumps(_work(entry), sort_keys=True).encode()).hexdigest()[
-                :32
-            ]
-            for stage, entry in self.of(*items)
-        }
+        """The digest of each stage of `items`."""
+        return {stage: entry.digest() for stage, entry in self.of(*items)}
 
     def out(self, path: str) -> str | None:
         """DVC's digest of the output at `path`."""
-        for entry in self.stages.values():
-            for out in entry.get("outs") or ():
-                if isinstance(out, Mapping) and out.get("path") == path:
-                    return str(out["md5"]) if "md5" in out else None
-        return None
+        return next((one.outs[path] for one in self.stages.values() if path in one.outs), None)
 
     def outdated(self, params: Mapping[str, Any], *items: str) -> list[str]:
         """The parameters that have changed in `params` since `items` were run.
@@ -71,8 +102,7 @@ class Lock:
             {
                 key
                 for _, entry in self.of(*items)
-                for locked in entry.get("params", {}).values()
-                for key, value in locked.items()
+                for key, value in entry.params.items()
                 if _plain(_look_up(params, key)) != _plain(value)
             }
         )
@@ -84,9 +114,13 @@ def is_code(path: str) -> bool:
     return first in ("pipeline", "src", "code")
 
 
-def _work(entry: Mapping[str, Any]) -> dict[str, Any]:
-    outs = [out for out in entry.get("outs", ()) if "run_metadata" not in out["path"]]
-    return {**entry, "outs": outs}
+def _digests(paths: Any) -> dict[str, str | None]:
+    """By path; what DVC is still writing is left out."""
+    return {
+        each["path"]: each.get("md5")
+        for each in paths or ()
+        if isinstance(each, Mapping) and isinstance(each.get("path"), str)
+    }
 
 
 def _look_up(params: Any, key: str) -> Any:

@@ -17,21 +17,26 @@ UNKNOWN_COMMIT = "unknown"
 
 
 class MachineMetadata(StrictModel):
-    """Host, device and versions, and the result of `commit`."""
+    """Host, device and versions, the result of `commit`, and a CPU's instruction set, with the
+    environment variables that limit it. Old records lack the last."""
 
     host: str
     device: str
     python: str
     versions: Mapping[str, str]
     commit: str
+    instruction_set: str | None = None
 
 
-def this_machine(device: str, gpu: str | None = None) -> MachineMetadata:
+def this_machine(
+    device: str, gpu: str | None = None, instruction_set: str | None = None
+) -> MachineMetadata:
     """The machine that this process runs on.
 
     Args:
         device: cpu or cuda.
         gpu: the model of the GPU, if the device is one.
+        instruction_set: of a CPU, as kernels use it.
     """
     from importlib.metadata import version
 
@@ -41,6 +46,7 @@ def this_machine(device: str, gpu: str | None = None) -> MachineMetadata:
         python=platform.python_version(),
         versions={package: version(package) for package in VERSIONS},
         commit=commit(),
+        instruction_set=instruction_set,
     )
 
 

@@ -15,6 +15,7 @@ LOCK = Path("dvc.lock")
 SCALES = Path("scales")
 
 DOWNLOADS = Path("data/raw")  # below the top folder, for all scales
+SOURCES = Path("data/sources")
 TEXTS = Path("data/text")
 VOCABULARIES = Path("data/bpe")
 TOKENS = Path("data/tokens")
@@ -34,7 +35,7 @@ FAILURES = Path("logs/failures.json")
 EXPORTS = Path("exports")
 REPRODUCTIONS = Path("reproductions")
 # tracked files that `make params` and the pipeline write; they are committed separately
-WRITTEN = (Path("params.yaml"), LOCK, REPORTS, REPRODUCTIONS, SCALES)
+WRITTEN = (Path("params.yaml"), LOCK, METRICS, REPORTS, REPRODUCTIONS, SCALES)
 
 LAYERS_PROFILE = PROFILES / "layers.json"
 LAYERS_METADATA = METADATA / "profile_layers.json"  # times and memory
@@ -67,6 +68,11 @@ def project(folder: Path = Path()) -> Path:
 def fetching(folder: Path, task: str) -> Path:
     """Progress of a task's downloads, in the folder of downloads; deleted when they are done."""
     return folder / f".{task}.progress.json"
+
+
+def sources(task: str) -> Path:
+    """The part of the catalogue that a task's text is made from."""
+    return SOURCES / f"{task}.json"
 
 
 def text(task: str) -> Path:

@@ -5,11 +5,10 @@ Live logging and the mirror use the same names, so that a live curve looks like 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from aiayn.config import Config
+from aiayn.results.json_files import leaves
 
 FINGERPRINT = "aiayn.fingerprint"
 DIGEST = "aiayn.digest"  # of all that a mirrored run holds; a live run has none
@@ -63,20 +62,19 @@ def run_params(config: Config, run: str) -> dict[str, str]:
         ConfigError: there is no such run.
     """
     task = config.task_of(run)
-    return flat(
-        {
-            **config.model_of(run).columns,
-            "seed": config.run(run).seed,
-            "source": task.text.source,
-            "target": task.text.target,
-            "corpora": ", ".join(task.text.train),
-            "bpe": task.bpe.model_dump(),
-            "training": config.training.model_dump(),
-            "decoding": task.decoding.model_dump() if task.decoding else {},
-            "machine": config.machine.model_dump(),
-            "launcher": config.launcher.command,
-        }
-    )
+    values = {
+        **config.model_of(run).columns,
+        "seed": config.run(run).seed,
+        "source": task.text.source,
+        "target": task.text.target,
+        "corpora": ", ".join(task.text.train),
+        "bpe": task.bpe.model_dump(),
+        "training": config.training.model_dump(),
+        "decoding": task.decoding.model_dump() if task.decoding else {},
+        "machine": config.machine.model_dump(),
+        "launcher": config.launcher.command,
+    }
+    return {key: str(value) for key, value in leaves(values)}
 
 
 def metric_name(column: str) -> str:
@@ -87,14 +85,3 @@ def metric_name(column: str) -> str:
     if column.startswith("dev_"):
         return f"dev/{column.removeprefix('dev_')}"
     return f"train/{column}"
-
-
-def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Nested values as text, by dotted name."""
-    items: dict[str, str] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            items |= flat(value, f"{prefix}{key}.")
-        else:
-            items[f"{prefix}{key}"] = str(value)
-    return items

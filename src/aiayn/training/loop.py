@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -104,6 +105,8 @@ def fit(trainer: Trainer, scratch: Path, observe: Observer = lambda step, metric
             if stop and not final:
                 message = f"{trainer.job.run}: stopped at step {step}; run it again to resume"
                 raise Terminated(message if first else 1)
+    if first and trainer.graphs:
+        print(trainer.graphs, file=sys.stderr)
     return outcome
 
 

@@ -22,7 +22,7 @@ def training_metadata(trainer: Trainer, outcome: Outcome) -> TrainingMetadata:
     device = trainer.device
     now = datetime.now(UTC)
     return TrainingMetadata(
-        **vars(this_machine(device.device.type, device.gpu_name)),
+        **vars(this_machine(device.device.type, device.gpu_name, device.instruction_set)),
         fingerprint=trainer.fingerprint,
         seconds=round(outcome.seconds, 2),
         validation_seconds=round(outcome.validation_seconds, 2),

@@ -7,6 +7,7 @@ micro-batch.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from aiayn.training.batching import BatchPlan, MicroBatch, fill, sequential_batc
 from aiayn.training.flat import FlatParameters
 from aiayn.training.gpu.buckets import Buckets
 from aiayn.training.gpu.check import usable_triton
+from aiayn.training.gpu.graphs import Graphs
 from aiayn.training.gpu.layers import Kernels
 from aiayn.training.job import Job
 from aiayn.training.objectives import OBJECTIVES
@@ -87,8 +89,13 @@ class Trainer:
         self.step_number = 0
         self.tokens = 0
         self._loss = torch.zeros((), dtype=torch.float64, device=device.device)
+        self._step_tokens: int | Tensor = 0
         self._interval_tokens = 0
         self.stop_requested = False
+        self.graphs = None
+        if self.kernels:
+            sums = (self.flat.sums, self._loss)
+            self.graphs = Graphs(self._accumulate, sums, self._tensors_in_place)
 
     def summary(self) -> str:
         """The run, its model and how it is computed, in one line."""
@@ -107,19 +114,22 @@ class Trainer:
         batch = self.plan.step(self.step_number)
         tokens = sum(int(self.target_lengths[micro.indices].sum()) for micro in batch)
         self.flat.sums.zero_()
+        self._step_tokens = tokens
         if self.kernels:
             self.kernels.round_weights()
-        is_alone = self.processes.count == 1
-        share = self._loss if is_alone else self.flat.control[LOSS]
+            self._step_tokens = self.kernels.count(tokens)
         numbers = self.processes.share(len(batch))
         for number in numbers:
-            if self.buckets and number == numbers[-1]:
-                self.buckets.begin()
             self._seed_dropout(_seed(self.job.seed, self.step_number, number))
-            loss, _ = self._losses(self.model, self.train_arrays, batch[number])
-            (loss / tokens).backward()  # type: ignore[no-untyped-call]
-            share += loss.detach()
-        if not is_alone:
+            pieces = self.tensors(self.train_arrays, batch[number])
+            if self.buckets and number == numbers[-1]:
+                self.buckets.begin()  # the sums begin inside this backward pass, outside any graph
+                self._accumulate(*pieces)
+            elif self.graphs:
+                self.graphs.run(self.step_number, pieces)
+            else:
+                self._accumulate(*pieces)
+        if self.processes.count > 1:
             self.flat.control[STOP] = float(self.stop_requested)
             if self.buckets:
                 self.buckets.finish()
@@ -179,7 +189,7 @@ class Trainer:
         batches = sequential_batches(*self.dev_arrays.lengths, VALIDATION_TOKENS)
         total = torch.zeros((), dtype=torch.float64, device=self.device.device)
         for number in self.processes.share(len(batches)):
-            total += self._losses(self.model, self.dev_arrays, batches[number])[1]
+            total += self._losses(self.model, *self.tensors(self.dev_arrays, batches[number]))[1]
         self.processes.add_up(total)
         return float(total.item()) / int(self.dev_arrays.lengths[1].sum())
 
@@ -227,11 +237,23 @@ class Trainer:
         else:
             torch.manual_seed(seed)
 
-    def _losses(
-        self, model: Encoding, arrays: TokenArrays, micro: MicroBatch
-    ) -> tuple[Tensor, Tensor]:
+    def _accumulate(self, source: Tensor, target: Tensor) -> None:
+        """Add a micro-batch's share of the step's gradients and of the loss."""
+        loss, _ = self._losses(self.model, source, target)
+        (loss / self._step_tokens).backward()  # type: ignore[no-untyped-call]
+        share = self._loss if self.processes.count == 1 else self.flat.control[LOSS]
+        share += loss.detach()
+
+    def _tensors_in_place(self) -> Iterator[Tensor]:
+        """All that `_accumulate` reads besides its arguments, and what it changes."""
+        assert self.kernels is not None
+        yield from (self.flat.sums, self._loss, *self.kernels.tensors, *self.model.buffers())
+        for parameter in self.model.parameters():
+            assert parameter.grad is not None
+            yield from (parameter, parameter.grad)
+
+    def _losses(self, model: Encoding, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Smoothed loss and negative log-likelihood, summed over a micro-batch's real targets."""
-        source, target = self.tensors(arrays, micro)
         with self.device.autocast():
             return self.objective.losses(model, source, target, self.job.model.eps_ls)
 
@@ -246,7 +268,8 @@ class Trainer:
         if with_kernels:
             Kernels(model, flat).round_weights()
         for micro in 2 * self.plan.step(0)[:1]:
-            self._losses(model, self.train_arrays, micro)[0].backward()  # type: ignore[no-untyped-call]
+            pieces = self.tensors(self.train_arrays, micro)
+            self._losses(model, *pieces)[0].backward()  # type: ignore[no-untyped-call]
         return flat.sums
 
     def tensors(self, arrays: TokenArrays, micro: MicroBatch) -> list[Tensor]:

@@ -57,6 +57,7 @@ METADATA = {
     "commit": "c", "fingerprint": "f", "seconds": 1.0, "validation_seconds": 0.1,
     "tokens_per_second": 9, "starts": 1, "started": "s", "ended": "e", "processes": 1, "threads": 1,
     "precision": "float32", "matmul": "highest", "padding_share": 0.1, "parameters": 7,
+    "instruction_set": "AVX512",
 }  # fmt: skip
 
 

@@ -64,9 +64,9 @@ def test_digests_are_those_of_dvc(project: Path) -> None:
     for root in (project, REPRODUCTIONS / "multi30k_long"):
         digests, compared = Digests(root), 0
         for entry in Lock(root / paths.LOCK).stages.values():
-            for out in entry.get("outs", ()):
-                if Path(out["path"]).parts[0] in ("scores", "history", "outputs"):
-                    assert digests.of(Path(out["path"])) == out["md5"]
+            for path, md5 in entry.outs.items():
+                if Path(path).parts[0] in ("scores", "history", "outputs"):
+                    assert digests.of(Path(path)) == md5
                     compared += 1
         assert compared >= 3
 

@@ -52,6 +52,7 @@ def code(stages: Any) -> None:
         (code, {}, "code", "src/aiayn/training has other bytes"),
         (moved, {"versions": {"torch": "2.14.0"}}, "version", "torch: 2.13.0 -> 2.14.0"),
         (moved, {"device": "cuda"}, "machine", "device: cpu -> cuda"),
+        (moved, {"instruction_set": "AVX2"}, "machine", "instruction set: AVX512 -> AVX2"),
         (moved, {}, "unknown", "the same command, parameters, code and input made other bytes"),
     ],
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,18 @@ from typing import Any
 import pytest
 
 from aiayn.commands.verification.figures import Figure, NoReproductionError, compare
+from aiayn.commands.verification.verification import ANOTHER_MACHINE, verify
 
 Side = Callable[..., Path]
 
 
 def by_name(found: tuple[Figure, ...]) -> dict[str, tuple[str, str]]:
     return {figure.figure: (str(figure.verdict), figure.why) for figure in found}
+
+
+def verified(published: Path, here: Path) -> dict[str, tuple[str, str]]:
+    shutil.copy(Path(__file__).parents[3] / "dvc.yaml", here)
+    return by_name(verify(published, here).figures)
 
 
 def bleu(value: float, **changes: Any) -> Callable[[Any], None]:
@@ -90,3 +97,34 @@ def test_what_is_not_here_is_missing(side: Side) -> None:
 def test_a_folder_that_is_no_reproduction_is_one_line(side: Side, tmp_path: Path) -> None:
     with pytest.raises(NoReproductionError, match="nowhere/scores: no scores"):
         compare(tmp_path / "nowhere", side("here"))
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict"),
+    [
+        ({"instruction_set": "AVX2"}, ("moved", ANOTHER_MACHINE)),
+        ({"threads": 2, "versions": {"torch": "2.11.0"}}, ("moved", ANOTHER_MACHINE)),
+        ({}, ("outside", "")),
+    ],
+)
+def test_sentences_do_not_predict_what_another_machine_trains(
+    side: Side, facts: dict[str, Any], verdict: tuple[str, str]
+) -> None:
+    published, here = side("published"), side("here", bleu(20.0), **facts)
+    assert verified(published, here)["test bleu"] == verdict
+
+
+def test_another_machine_does_not_excuse_any_score(side: Side) -> None:
+    published, here = side("published"), side("here", bleu(10.0), instruction_set="AVX2")
+    assert verified(published, here)["test bleu"] == ("outside", "")
+
+
+def test_another_machine_excuses_neither_code_nor_perplexity(side: Side) -> None:
+    def code(stages: Any) -> None:
+        stages["train@en-de.base"]["deps"][0]["md5"] = "other.dir"
+
+    published = side("published")
+    here = side("here", bleu(20.0), code, instruction_set="AVX2")
+    assert verified(published, here)["test bleu"] == ("outside", "")
+    here = side("other", perplexity=20.0, instruction_set="AVX2")
+    assert verified(published, here)["dev perplexity"] == ("outside", "")

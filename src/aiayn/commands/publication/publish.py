@@ -1,8 +1,11 @@
-"""Copying a scale's results to a reproduction's folder."""
+"""Copying a scale's results to a reproduction's folder, if they are from committed code and an
+up-to-date graph."""
 
 from __future__ import annotations
 
 import shutil
+import subprocess
+from collections.abc import Collection
 from pathlib import Path
 
 import yaml
@@ -10,8 +13,8 @@ import yaml
 from aiayn.commands.publication.reproduction import Reproduction
 from aiayn.commands.publication.reproduction_page import write_page
 from aiayn.commands.publication.reproductions_table import write_table
-from aiayn.commands.repro import publishable
-from aiayn.config import PARAMS, dvc_yaml
+from aiayn.commands.repro.dvc_commands import changed_stages
+from aiayn.config import PARAMS, dvc_yaml, read_yaml
 from aiayn.config.names import NAME
 from aiayn.errors import ConfigError, GraphError
 from aiayn.files import replaced_folder
@@ -24,6 +27,7 @@ PUBLISHED = (
     paths.METADATA, paths.COMPARISONS, paths.PROFILES, paths.ILLUSTRATIONS, paths.REPORTS,
     paths.manifest(paths.text("*")),
 )  # fmt: skip
+SHOWN = 3  # names in a message
 
 
 def publish(name: str, *, force: bool = False) -> Path:
@@ -47,8 +51,8 @@ def publish(name: str, *, force: bool = False) -> Path:
             "digit first."
         )
     if not force:
-        publishable.check_committed(paths.project())
-        publishable.check_up_to_date()
+        check_committed(paths.project())
+        check_up_to_date()
     for training in Reproduction(Path(), name).trainings:
         if training.commit == UNKNOWN_COMMIT or training.commit.endswith("-dirty"):
             raise GraphError(
@@ -71,12 +75,35 @@ def publish(name: str, *, force: bool = False) -> Path:
     return folder
 
 
+def check_committed(top: Path) -> None:
+    """Raises GraphError if the project's files, apart from results, differ from the commit."""
+    files = [".", *(f":(exclude){name}" for name in paths.WRITTEN)]
+    command = ["git", "status", "--porcelain", "--", *files]
+    done = subprocess.run(command, cwd=top, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise GraphError(f"git: {' '.join(done.stderr.split())}. Publish from a clone.")
+    if done.stdout:
+        names = [line[3:] for line in done.stdout.splitlines()]
+        raise GraphError(f"{_listed(names)} differ from the commit. Commit them, then publish.")
+
+
+def check_up_to_date() -> None:
+    """Raises GraphError if a stage of the scale in the working directory is outdated."""
+    if changed := sorted(changed_stages()):
+        raise GraphError(f"not up to date: {_listed(changed)}. Run make repro, then publish.")
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = ", ".join(list(names)[:SHOWN])
+    return f"{shown} and {len(names) - SHOWN} more" if len(names) > SHOWN else shown
+
+
 def _lock_of_graph() -> str:
     """dvc.lock without stages that no longer exist, which DVC keeps."""
-    params = yaml.load(PARAMS.read_bytes(), yaml.CSafeLoader)
+    params = read_yaml(PARAMS.read_bytes())
     stages = dvc_yaml.stages(dvc_yaml.read(), params)
     names = {f"{stage}@{item}" if item else stage for stage, item in stages}
-    lock = yaml.load(paths.LOCK.read_bytes(), yaml.CSafeLoader)
+    lock = read_yaml(paths.LOCK.read_bytes())
     if lock["stages"].keys() <= names:
         return paths.LOCK.read_text(encoding="utf-8")
     lock["stages"] = {name: entry for name, entry in lock["stages"].items() if name in names}

@@ -22,6 +22,7 @@ from aiayn.results.progress import Progress
 
 LARGEST_DIFFERENCE = 0.01  # relative, of a loss: the order of summation differs
 POLL_SECONDS = 0.01
+ON_A_GPU = ("Training without ", "CUDA graphs: ")  # how a training says what it uses
 
 
 def try_training(folder: Path, run: str, lines: list[str]) -> float:
@@ -40,7 +41,7 @@ def try_training(folder: Path, run: str, lines: list[str]) -> float:
     stopped, alone = (folder.with_name(f"{folder.name}-{name}") for name in ("stopped", "alone"))
     for other in (stopped, alone):
         shutil.copytree(folder, other, symlinks=True, ignore=shutil.ignore_patterns(".dvc"))
-    times = _train(folder, run)
+    times, printed = _train(folder, run)
     record = metadata.read_train(folder / paths.training_metadata(run))
     curve = history.read(folder / paths.history(run))
     tokens = dict(zip(curve.step, curve.tokens, strict=True))
@@ -52,6 +53,7 @@ def try_training(folder: Path, run: str, lines: list[str]) -> float:
         f"{run}: {curve.step[-1]} steps, {record.processes} process(es), {record.device}, "
         f"{record.precision}, {speed:,.0f} target tokens/s"
     )
+    lines += [line for line in printed.splitlines() if line.startswith(ON_A_GPU)]
     if params.launcher.nodes is None:
         lines.append(_stop_and_resume(folder, stopped, run))
     else:
@@ -90,13 +92,14 @@ def _compare(folder: Path, alone: Path, run: str) -> str:
     return found
 
 
-def _train(folder: Path, run: str, *, stop: bool = False) -> dict[int, float]:
+def _train(folder: Path, run: str, *, stop: bool = False) -> tuple[dict[int, float], str]:
     """Run the train stage as DVC does.
 
     Args:
         stop: send SIGTERM at its first line of progress.
     Returns:
-        The time in seconds at which each progress update was seen, by step.
+        The time in seconds at which each progress update was seen, by step; what it printed to
+        standard error.
     Raises:
         TrainingError: it failed without having been stopped.
     """
@@ -121,7 +124,7 @@ def _train(folder: Path, run: str, *, stop: bool = False) -> dict[int, float]:
     if process.returncode and not stop:
         last = (printed.strip().splitlines() or [f"exited with status {process.returncode}."])[-1]
         raise TrainingError(f"{run}: {last}")
-    return times
+    return times, printed
 
 
 def _digests(folder: Path, run: str) -> list[str]:

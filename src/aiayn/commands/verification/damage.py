@@ -6,26 +6,21 @@ create a lock in .dvc. Nothing is written here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from aiayn import config
 from aiayn.commands.verification.digests import Digests
 from aiayn.config import dvc_yaml
 from aiayn.results import paths
-from aiayn.results.lock import Lock, is_code
+from aiayn.results.lock import Entry, Lock, is_code
 
 # the folders of a reproduction whose files are in dvc.lock
 RECORDED = (
     paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS, paths.COMPARISONS, paths.PROFILES,
     paths.ILLUSTRATIONS,
 )  # fmt: skip
-_DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
-Entry = Mapping[str, Any]
 
 
 def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
@@ -43,12 +38,8 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
         return (f"{file} is missing",)
     lock, digests = Lock(file), Digests(here)
     graph = dvc_yaml.read(here / dvc_yaml.DVC_YAML)
-    params = yaml.load((here / config.PARAMS).read_bytes(), yaml.CSafeLoader)
-    produced = {
-        out["path"]: out.get("md5")
-        for entry in lock.stages.values()
-        for out in entry.get("outs") or ()
-    }
+    params = config.read_yaml((here / config.PARAMS).read_bytes())
+    produced = {path: md5 for entry in lock.stages.values() for path, md5 in entry.outs.items()}
     found: list[str] = []
     for stage, item in dvc_yaml.stages(graph, params):
         if (item or stage) not in names:
@@ -64,12 +55,12 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
                 for path in outputs
                 if (here / path).exists()
             ]
-        elif not is_complete(entry) or len(entry.get("outs") or ()) < len([*_outputs(body)]):
+        elif not entry.is_complete or len(entry.outs) < len([*_outputs(body)]):
             found.append(f"{file} is truncated or damaged at {name}")
         else:
-            for out in entry["outs"]:
-                found += digests.changes(Path(out["path"]), out["md5"])
-            if entry["cmd"] != dvc_yaml.resolved(body["cmd"], values):
+            for path, md5 in entry.outs.items():
+                found += digests.changes(Path(path), md5)
+            if entry.command != dvc_yaml.resolved(body["cmd"], values):
                 found.append(f"{name}: its command has changed since it ran")
             changed = [
                 *_changed_inputs(entry, digests, produced),
@@ -97,41 +88,31 @@ def damage_published(folder: Path) -> tuple[str, ...]:
     found: list[str] = []
     recorded: list[Path] = []
     for name, entry in lock.stages.items():
-        if not is_complete(entry):
+        if not entry.is_complete:
             found.append(f"{file} is truncated or damaged at {name}")
             continue
-        for out in entry.get("outs") or ():
-            path = Path(out["path"])
+        for path, md5 in ((Path(out), md5) for out, md5 in entry.outs.items()):
             if path.parts[0] in map(str, RECORDED):
                 recorded.append(path)
-                found += digests.changes(path, out["md5"])
+                found += digests.changes(path, md5)
     for top in RECORDED:
         for each in sorted((folder / top).rglob("*")):
             path = each.relative_to(folder)
             if each.is_file() and not {path, *path.parents} & {*recorded}:
                 found.append(f"{each} is not in {file}")
-    params = yaml.load((folder / config.PARAMS).read_bytes(), yaml.CSafeLoader)
+    params = config.read_yaml((folder / config.PARAMS).read_bytes())
     changed = lock.outdated(params, *params["runs"], *params["tasks"])
     found += [f"{folder / config.PARAMS}: {key} differs from {file}" for key in changed]
     return tuple(found)
-
-
-def is_complete(entry: Entry) -> bool:
-    """Whether an entry of dvc.lock has everything that DVC writes."""
-    outs = entry.get("outs") or ()
-    return "cmd" in entry and all(
-        "size" in out and _DIGEST.fullmatch(str(out.get("md5"))) for out in outs
-    )
 
 
 def _changed_inputs(
     entry: Entry, digests: Digests, produced: Mapping[str, str | None]
 ) -> Iterator[str]:
     """Code that has changed, and data for which its stage has recorded another digest."""
-    for dep in entry.get("deps") or ():
-        path = dep["path"]
-        now = digests.of(Path(path)) if is_code(path) else produced.get(path, dep.get("md5"))
-        if now != dep.get("md5"):
+    for path, before in entry.deps.items():
+        now = digests.of(Path(path)) if is_code(path) else produced.get(path, before)
+        if now != before:
             yield str(Path(path))
 
 

@@ -7,7 +7,6 @@ training's metadata has its machine and versions.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,11 +14,19 @@ from pydantic import BaseModel
 
 from aiayn.results import metadata, paths
 from aiayn.results.json_files import leaves
-from aiayn.results.lock import Lock, is_code
+from aiayn.results.lock import Entry, Lock, is_code
 
-TASK_STAGES = ("download", "train_bpe", "encode")
+TASK_STAGES = ("sources", "download", "train_bpe", "encode")
 RUN_STAGES = ("train", "average", "decode", "score")
-MACHINE = ("device", "precision", "matmul", "threads", "processes", "python")
+MACHINE = {
+    "device": "device",
+    "instruction_set": "instruction set",
+    "precision": "number format",
+    "matmul": "precision of float32 products",
+    "threads": "threads",
+    "processes": "processes",
+    "python": "Python",
+}
 
 _SCRIPT = re.compile(r"(\.\.?/)+pipeline/")
 
@@ -42,6 +49,15 @@ class RunDifferences(BaseModel, frozen=True):
     run: str
     causes: tuple[Difference, ...]
     first_output: str | None
+
+    @property
+    def is_only_the_machine(self) -> bool:
+        """Whether all that differs is the machine: hardware, versions, or parameters of it."""
+        return bool(self.causes) and all(
+            cause.kind in ("machine", "version")
+            or (cause.kind == "parameter" and cause.what.startswith("machine."))
+            for cause in self.causes
+        )
 
 
 def run_differences(run: str, task: str, published: Path, here: Path) -> RunDifferences:
@@ -78,35 +94,41 @@ def _facts_by_stage(root: Path, run: str, task: str) -> dict[str, Facts]:
     if trained and f"train@{run}" in facts:
         facts[f"train@{run}"] |= {
             **{("version", name): version for name, version in trained.versions.items()},
-            **{("machine", name): getattr(trained, name) for name in MACHINE},
+            **{
+                ("machine", words): value
+                for name, words in MACHINE.items()
+                if (value := getattr(trained, name)) is not None
+            },
         }
     return facts
 
 
-def _facts(entry: Mapping[str, Any]) -> Facts:
+def _facts(entry: Entry) -> Facts:
     """Facts of a stage's entry in dvc.lock, without older locks' run metadata, which always
     differs."""
-    facts: Facts = {}
-    for params in (entry.get("params") or {}).values():
-        facts |= {("parameter", key): value for key, value in leaves(params)}
+    facts: Facts = {("parameter", key): value for key, value in leaves(entry.params)}
     # ignore the relative path from a scale's folder to the project's, and quotes
-    facts["command", ""] = _SCRIPT.sub("pipeline/", entry.get("cmd") or "").replace("'", "")
-    for dep in entry.get("deps") or ():
-        if is_code(dep["path"]):
-            facts["code", dep["path"]] = dep.get("md5")
-    for out in entry.get("outs") or ():
-        if not out["path"].startswith(f"{paths.METADATA}/"):
-            facts["output", out["path"]] = out.get("md5")
+    facts["command", ""] = _SCRIPT.sub("pipeline/", entry.command or "").replace("'", "")
+    facts |= {("code", path): md5 for path, md5 in entry.deps.items() if is_code(path)}
+    for path, md5 in entry.outs.items():
+        if not path.startswith(f"{paths.METADATA}/"):
+            facts["output", path] = md5
     return facts
 
 
 def _changed(theirs: Facts, ours: Facts) -> dict[tuple[Kind, str], tuple[Any, Any]]:
-    """Both values of each fact that differs; a parameter may be missing on one side."""
+    """Both values of each fact that differs. A parameter may be missing on one side, if both list
+    parameters of its section."""
+    sections = [{name.partition(".")[0] for _, name in facts} for facts in (theirs, ours)]
     return {
         key: (theirs.get(key), ours.get(key))
         for key in dict.fromkeys((*theirs, *ours))
         if theirs.get(key) != ours.get(key)
-        and (key[0] == "parameter" or (key in theirs and key in ours))
+        and (
+            all(key[1].partition(".")[0] in side for side in sections)
+            if key[0] == "parameter"
+            else key in theirs and key in ours
+        )
     }
 
 

@@ -29,7 +29,7 @@ class Digests:
             self._digests[path] = self._compute(self._root / path)
         return self._digests[path]
 
-    def changes(self, path: Path, recorded: str) -> Iterator[str]:
+    def changes(self, path: Path, recorded: str | None) -> Iterator[str]:
         """A sentence for each file of an output that differs from the record; for the folder as a
         whole if DVC's cache lacks the recorded digests of its files."""
         lock = self._root / paths.LOCK
@@ -39,7 +39,7 @@ class Digests:
         if not output.exists():
             yield f"{output} is missing"
             return
-        before = self._recorded_files(recorded) if output.is_dir() else {}
+        before = self._recorded_files(recorded) if recorded and output.is_dir() else {}
         if not before:
             yield f"{output} differs from {lock}"
             return

@@ -18,6 +18,7 @@ from aiayn.results.frames import Results
 
 SHOWN = 8  # differences of a run in a terminal
 NOTHING_COMPARABLE = 2  # an exit status
+ANOTHER_MACHINE = "another machine, and too few seeds to predict it"
 FAILURES = {Verdict.OUTSIDE, Verdict.MISSING, Verdict.INCOMPARABLE}
 
 
@@ -59,15 +60,28 @@ def verify(reproduction: Path, here: Path) -> Verification:
     figures = compare(reproduction, here)
     tasks = {figure.run: figure.task for figure in figures if figure.figure != PARAMETERS}
     stages = {*tasks, *tasks.values()}
+    runs = {run: run_differences(run, task, reproduction, here) for run, task in tasks.items()}
     if any(figure.figure == PARAMETERS for figure in figures):
         stages.add("profile_models")
     return Verification(
         reproduction=str(reproduction),
-        figures=figures,
+        figures=tuple(_on_another_machine(figure, runs.get(figure.run)) for figure in figures),
         damage=(*damage_published(reproduction), *damage_here(here, stages)),
         contradictions=contradictions((Results(reproduction), Results(here)), here),
-        runs=tuple(run_differences(run, task, reproduction, here) for run, task in tasks.items()),
+        runs=tuple(runs.values()),
     )
+
+
+def _on_another_machine(figure: Figure, run: RunDifferences | None) -> Figure:
+    """The figure; it has moved rather than failed if an interval over sentences was to predict what
+    another machine trains. Its sums have another order, which acts like another seed, and the
+    sentences do not tell how far seeds differ. FACTOR, as of perplexity, bounds how far it may."""
+    if figure.verdict != Verdict.OUTSIDE or figure.basis != "sentences" or figure.here is None:
+        return figure
+    is_near = figure.published / FACTOR <= figure.here <= figure.published * FACTOR
+    if run is not None and run.is_only_the_machine and is_near:
+        return figure.model_copy(update={"verdict": Verdict.MOVED, "why": ANOTHER_MACHINE})
+    return figure
 
 
 def to_html(verification: Verification) -> str:

@@ -34,6 +34,7 @@ class Kernels:
 
     Attributes:
         stream_1: number of the stream of random numbers that dropout draws from, int64.
+        target_tokens: number of the step's, over all its micro-batches, float32.
     """
 
     def __init__(self, model: nn.Module, flat: FlatParameters) -> None:
@@ -46,6 +47,9 @@ class Kernels:
             parameter.rounded = view  # type: ignore[attr-defined]
             begin = end
         self.stream_1 = torch.zeros(1, dtype=torch.int64, device=self._values.device)
+        self.target_tokens = torch.zeros((), device=self._values.device)
+        # what kernels read besides parameters, buffers and a micro-batch; stays where it is
+        self.tensors = (self._rounded, self.stream_1, self.target_tokens)
         for site, module in enumerate(model.modules()):
             if type(module) in WITH_KERNELS:
                 module.__class__ = WITH_KERNELS[type(module)]
@@ -58,6 +62,10 @@ class Kernels:
     def seed(self, number: int) -> None:
         """Begin another stream of random numbers."""
         self.stream_1.fill_(number)
+
+    def count(self, target_tokens: int) -> Tensor:
+        """The number of a step's target tokens as a tensor, always the same one."""
+        return self.target_tokens.fill_(target_tokens)
 
 
 def are_in_use(parameter: Tensor) -> bool:

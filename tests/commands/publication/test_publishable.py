@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aiayn.commands.repro import publishable
-from aiayn.commands.repro.publishable import check_committed, check_up_to_date
+from aiayn.commands.publication import publish as publishing
+from aiayn.commands.publication.publish import check_committed, check_up_to_date
 from aiayn.errors import GraphError
 
 
@@ -41,11 +41,11 @@ def test_a_folder_that_is_no_clone_is_one_line(tmp_path: Path) -> None:
 
 def test_outdated_stages_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = frozenset(f"train@{name}" for name in "abcd")
-    monkeypatch.setattr(publishable, "changed_stages", lambda: changed)
+    monkeypatch.setattr(publishing, "changed_stages", lambda: changed)
     with pytest.raises(GraphError) as error:
         check_up_to_date()
     assert str(error.value) == (
         "not up to date: train@a, train@b, train@c and 1 more. Run make repro, then publish."
     )
-    monkeypatch.setattr(publishable, "changed_stages", frozenset)
+    monkeypatch.setattr(publishing, "changed_stages", frozenset)
     check_up_to_date()
