@@ -17,7 +17,7 @@ from aiayn.results.scores import RunScores, Score, SplitScores, TestSet, write_m
 ROOT = Path(__file__).parents[2]
 COLUMNS = 160
 PAGES = "\n".join(page.read_text() for page in sorted((ROOT / "docs/howto").glob("*.md")))
-SHOWN = re.findall(r"\bdvc (?:metrics|exp) show[^;#\n]*", PAGES)
+SHOWN = re.findall(r"\bdvc (?:metrics|exp) show[^`;#\n]*", PAGES)
 
 
 @pytest.fixture(scope="module")

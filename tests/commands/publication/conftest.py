@@ -47,7 +47,12 @@ def reproduction(tmp_path: Path) -> Path:
     }
     params["tasks"]["en-de"]["text"]["train"] = ["corpus"]
     outs = [{"path": "data/text/en-de", "md5": "7" * 32 + ".dir", "size": 99, "nfiles": 7}]
-    lock = {"schema": "2.0", "stages": {"download@en-de": {"cmd": "python", "outs": outs}}}
+    stages = {
+        "download@en-de": {"cmd": "python", "outs": outs},
+        "train@en-de.base": {"outs": [{"path": "history/en-de.base.csv"}]},
+        "score@en-de.base": {"outs": [{"path": "scores/en-de.base.json"}]},
+    }
+    lock = {"schema": "2.0", "stages": stages}
     for path, content in (
         ("params.yaml", yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)),
         ("dvc.lock", yaml.dump(lock, Dumper=yaml.CSafeDumper)),

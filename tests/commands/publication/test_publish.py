@@ -26,12 +26,16 @@ def test_all_but_weights_and_text_is_copied(
     results = files(Path())
     shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
     stages = yaml.safe_load(Path("dvc.lock").read_text())["stages"]
-    stages["train@en-de.removed"] = {"cmd": "python"}
+    stages["train@en-de.removed"] = {"outs": [{"path": "history/en-de.removed.csv"}]}
     Path("dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
     manifest = "data/text/en-de/manifest.json"
-    for name in ("models/en-de.base/a.safetensors", "data/text/en-de/test.source", manifest):
+    removed = ("history/en-de.removed.csv", "run_metadata/en-de.removed.train.json")
+    for name in (
+        "models/en-de.base/a.safetensors", "data/text/en-de/test.source", manifest, removed[0],
+    ):  # fmt: skip
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(name)
+    shutil.copy("run_metadata/en-de.base.train.json", removed[1])
     folder = publish("toy-2", force=True)
     assert folder == Path("reproductions/toy-2")
     assert files(folder) == results | {"README.md", manifest}
@@ -39,9 +43,9 @@ def test_all_but_weights_and_text_is_copied(
     published = yaml.safe_load((folder / "dvc.lock").read_text())["stages"]
     assert published.keys() == stages.keys() - {"train@en-de.removed"}
     assert "\n| toy-2 | toy |" in Path("reproductions/README.md").read_text()
-    Path("history/en-de.base.csv").rename("history/en-de.big.csv")
+    Path("history/en-de.base.csv").unlink()
     publish("toy-2", force=True)
-    assert [path.name for path in (folder / "history").iterdir()] == ["en-de.big.csv"]
+    assert files(folder) == (results - {"history/en-de.base.csv"}) | {"README.md", manifest}
     assert {path.name for path in folder.parent.iterdir()} == {"README.md", "toy-2"}
 
 

@@ -5,28 +5,25 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import yaml
 
+from aiayn import config
 from aiayn.commands.publication.reproduction import Reproduction
 from aiayn.commands.publication.reproduction_page import write_page
 from aiayn.commands.publication.reproductions_table import write_table
 from aiayn.commands.repro.dvc_commands import changed_stages
+from aiayn.commands.verification.damage import RECORDED
 from aiayn.config import PARAMS, dvc_yaml, read_yaml
 from aiayn.config.names import NAME
 from aiayn.errors import ConfigError, GraphError
 from aiayn.files import replaced_folder
 from aiayn.results import paths
+from aiayn.results.lock import Lock
 from aiayn.results.machine_metadata import UNKNOWN_COMMIT
 
-# enough to continue elsewhere and to render the report; no weights, data or downloads
-PUBLISHED = (
-    PARAMS, paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS,
-    paths.METADATA, paths.COMPARISONS, paths.PROFILES, paths.ILLUSTRATIONS, paths.REPORTS,
-    paths.manifest(paths.text("*")),
-)  # fmt: skip
 SHOWN = 3  # names in a message
 
 
@@ -62,14 +59,13 @@ def publish(name: str, *, force: bool = False) -> Path:
     reproductions = paths.project() / paths.REPRODUCTIONS
     folder = reproductions / name
     with replaced_folder(folder) as new:
-        for pattern in PUBLISHED:
-            for path in Path().glob(str(pattern)):
-                if path.is_dir():
-                    shutil.copytree(path, new / path)
-                else:
-                    (new / path).parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(path, new / path)
         (new / paths.LOCK).write_text(_lock_of_graph(), encoding="utf-8")
+        for path in filter(Path.exists, _published(Lock(new / paths.LOCK))):
+            if path.is_dir():
+                shutil.copytree(path, new / path)
+            else:
+                (new / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, new / path)
         write_page(new, name)
     write_table(reproductions)
     return folder
@@ -96,6 +92,18 @@ def check_up_to_date() -> None:
 def _listed(names: Collection[str]) -> str:
     shown = ", ".join(list(names)[:SHOWN])
     return f"{shown} and {len(names) - SHOWN} more" if len(names) > SHOWN else shown
+
+
+def _published(lock: Lock) -> Iterator[Path]:
+    """Enough to continue elsewhere and to render the report; no weights, data or downloads, and
+    nothing of runs that the graph no longer has."""
+    params = config.load(PARAMS)
+    yield from (PARAMS, paths.REPORTS, paths.LAYERS_METADATA)
+    for run in params.runs:
+        yield from (paths.training_metadata(run), paths.decoding_metadata(run))
+    yield from (paths.manifest(paths.text(task)) for task in params.tasks)
+    written = {Path(path) for entry in lock.stages.values() for path in entry.outs}
+    yield from sorted(path for path in written if {path, *path.parents} & {*RECORDED})
 
 
 def _lock_of_graph() -> str:
