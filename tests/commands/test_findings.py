@@ -13,6 +13,7 @@ import pytest
 
 from aiayn.commands.command_line import main
 from aiayn.commands.findings import rederive, to_lines
+from aiayn.errors import DataError
 from aiayn.results import comparison, paths
 
 ROOT = Path(__file__).parents[2]
@@ -66,3 +67,8 @@ def test_a_changed_sentence_is_found(copy: Path) -> None:
     found = rederive(copy)
     assert found.status == 1
     assert any(difference.startswith("models.") for difference in found.differences)
+
+
+def test_a_folder_without_results(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"it has no params.yaml. Name a reproduction"):
+        rederive(tmp_path / "no_such_folder")
