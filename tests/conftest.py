@@ -1,4 +1,4 @@
-"""What every test may lean on."""
+"""Shared fixtures, and which tests are slow."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ TINY = Model(
 # other, and a test of seconds takes minutes
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# how long an example takes says how busy the machine is
+# no deadline: the time of an example depends on how busy the machine is
 settings.register_profile("any machine", deadline=None, max_examples=60)
 settings.load_profile("any machine")
-# of make quick: half of the examples that make test tries
+# make quick: half as many examples as make test
 settings.register_profile("quick", deadline=None, max_examples=30)
 
-# whole graphs and reports, servers, stores, browsers; and files named so run a stage as its own process
+# whole graphs and reports, servers, stores, browsers; files with this suffix run a stage as a process
 SLOW_FOLDERS = {"browser", "end_to_end", "golden", "launcher", "tracking"}
 SLOW_FILES = "_stage"
 
@@ -44,17 +44,17 @@ def _is_slow(path: Path) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What `make quick` runs none of is not imported either: MLflow alone is two seconds in each
+    """`make quick` does not import slow tests either: MLflow alone takes two seconds in each
     process."""
     quick = config.getoption("markexpr") == "not slow"
-    below = collection_path.is_relative_to(ROOT / "tests") and collection_path != ROOT / "tests"
-    return True if quick and below and _is_slow(collection_path) else None
+    in_tests = collection_path.is_relative_to(ROOT / "tests") and collection_path != ROOT / "tests"
+    return True if quick and in_tests and _is_slow(collection_path) else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups here too
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests below a folder of SLOW_FOLDERS, and stages' tests, are slow; elsewhere a test says so
-    itself. `make quick` runs none of them. The tests of a file share a process.
+    """Mark tests in SLOW_FOLDERS and tests of stages as slow; other slow tests have their own
+    marker. `make quick` runs none of them. The tests of a file share a process.
     """
     for item in items:
         if _is_slow(item.path):
@@ -63,8 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _no_store_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests neither read a mirror nor write to a tracking store that the environment names."""
+def _ignore_user_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests neither read a mirror nor write to a tracking store set in the environment."""
     for name in ("AIAYN_MIRROR", "MLFLOW_TRACKING_URI"):
         monkeypatch.delenv(name, raising=False)
     os.environ.setdefault("TQDM_DISABLE", "1")
@@ -82,7 +82,7 @@ def tiny() -> Callable[..., Model]:
 
 @pytest.fixture
 def describe() -> Callable[..., None]:
-    """Writes the manifest of the text that lies in a folder, given a corpus for each split."""
+    """Writes the manifest of the text in a folder, given the corpus of each split."""
 
     def write(folder: Path, **corpora: str) -> None:
         splits: dict[str, Any] = {}
@@ -113,9 +113,9 @@ def describe() -> Callable[..., None]:
 
 @pytest.fixture(scope="session")
 def treebank_sample() -> dict[str, str]:
-    """The Penn Treebank's sample, file by file."""
-    place = "raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/treebank.zip"
-    file = ROOT.parent / "shared/mirror" / place
+    """The Penn Treebank sample: contents by file name."""
+    path = "raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/treebank.zip"
+    file = ROOT.parent / "shared/mirror" / path
     if not file.is_file():
         pytest.skip("needs ../shared/mirror with the treebank sample in it")
     with zipfile.ZipFile(file) as archive:

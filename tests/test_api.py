@@ -17,21 +17,21 @@ def test_the_public_names() -> None:
     assert aiayn.__all__ == ["SHIPPED", "load", "read_results", "reproduction"]
 
 
-def test_every_public_part_says_what_it_is() -> None:
+def test_every_public_component_has_a_docstring() -> None:
     from aiayn import components
 
     assert len(components.__all__) == len(set(components.__all__))
     for name in components.__all__:
-        part = getattr(components, name)
-        if callable(part):
-            assert part.__doc__, name
-            assert part.__module__.startswith("aiayn."), name
+        component = getattr(components, name)
+        if callable(component):
+            assert component.__doc__, name
+            assert component.__module__.startswith("aiayn."), name
 
 
-def test_the_shipped_model_translates_anywhere(
+def test_the_shipped_model_needs_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without a project, and with a picture of its attention."""
+    """Outside any project, with a plot of its attention."""
     monkeypatch.chdir(tmp_path)
     sentences = ["Where is the station?", "The dog sleeps."]
     main(["translate", aiayn.SHIPPED, *sentences, "--attention", "attention.svg"])
@@ -46,10 +46,10 @@ def test_published_results_are_read_without_torch(root: Path) -> None:
         "print({name: len(getattr(results, name)) > 0 for name in SCHEMAS}, 'torch' in sys.modules)"
     )
     folder = root / "reproductions/multi30k_table3"
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True
     )
-    frames, _, torch = done.stdout.strip().rpartition(" ")
+    frames, _, torch = completed.stdout.strip().rpartition(" ")
     assert "False" not in frames
     assert torch == "False"
 

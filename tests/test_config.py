@@ -1,5 +1,5 @@
-"""Parameters are validated at the door: one clear line that names the key, the file and the nearest
-name; params.yaml is what conf/ composes; every scale is valid."""
+"""Parameters are validated when loaded: an error is one line that names the key, the file and the
+nearest name; params.yaml is what conf/ composes; every scale is valid."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def params() -> Params:
 
 
 @pytest.fixture
-def complaint(params: Params, tmp_path: Path) -> Callable[[str, Any], str]:
-    """What is said when a dotted key (tasks are written a/b because run names hold dots) is set; a
-    name that is given nothing holds what the section's first has."""
+def error_message(params: Params, tmp_path: Path) -> Callable[[str, Any], str]:
+    """The error for params.yaml with one key changed: set to a value, deleted (...), or added to its
+    section as a copy of the first entry (None). A key is a/b, because run names contain dots."""
 
     def load_with(key: str, value: Any) -> str:
         changed = copy.deepcopy(params)
@@ -43,13 +43,13 @@ def complaint(params: Params, tmp_path: Path) -> Callable[[str, Any], str]:
             value = next(iter(changed[section].values()))
         else:
             *path, last = key.split("/")
-        place = changed
+        mapping = changed
         for name in path:
-            place = place[name]
+            mapping = mapping[name]
         if value is ...:
-            del place[last]
+            del mapping[last]
         else:
-            place[last] = value
+            mapping[last] = value
         file = tmp_path / "params.yaml"
         file.write_text(yaml.dump(changed, Dumper=yaml.CSafeDumper))
         with pytest.raises(ConfigError) as error:
@@ -76,7 +76,7 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "expected"),
     [
         ("training/warmup_step", 7, "training.warmup_step is not a known key. Did you mean warmup_steps?"),
         ("training/warmup_steps", ..., "training.warmup_steps is missing."),
@@ -174,10 +174,10 @@ def test_params_are_what_conf_composes(tmp_path: Path) -> None:
         ("tasks/en-de/bpe/symbols", "brackets", "tasks.en-de.bpe.symbols is for trees."),
     ],
 )  # fmt: skip
-def test_one_clear_line(
-    complaint: Callable[[str, Any], str], key: str, value: Any, said: str
+def test_invalid_values_are_one_line_errors(
+    error_message: Callable[[str, Any], str], key: str, value: Any, expected: str
 ) -> None:
-    assert said in complaint(key, value)
+    assert expected in error_message(key, value)
 
 
 def test_only_a_classification_has_no_search() -> None:
@@ -189,7 +189,7 @@ def test_only_a_classification_has_no_search() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "expected"),
     [
         ("illustrations/run", "en-de.bsae", "illustrations.run names the run 'en-de.bsae', which does not exist. Did you mean en-de.base?"),
         ("illustrations/run", "who-acts.classifier", "illustrations.run is who-acts.classifier, a classifier; name a run with a decoder"),
@@ -197,12 +197,12 @@ def test_only_a_classification_has_no_search() -> None:
     ],
 )  # fmt: skip
 def test_the_illustrated_run_and_sentence_are_valid(
-    complaint: Callable[[str, Any], str], key: str, value: Any, said: str
+    error_message: Callable[[str, Any], str], key: str, value: Any, expected: str
 ) -> None:
-    assert said in complaint(key, value)
+    assert expected in error_message(key, value)
 
 
-def test_d_k_and_d_v_free_h_of_d_model(params: Params, tmp_path: Path) -> None:
+def test_with_d_k_and_d_v_h_need_not_divide_d_model(params: Params, tmp_path: Path) -> None:
     changed = copy.deepcopy(params)
     changed["models"]["base"] |= {"h": 6, "d_k": 5, "d_v": 7}
     file = tmp_path / "params.yaml"
@@ -217,7 +217,7 @@ def test_unknown_run_names_the_nearest(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected"),
     [
         ("a: [", "not YAML"),
         ("[]", "the file must be a mapping"),
@@ -226,14 +226,14 @@ def test_unknown_run_names_the_nearest(root: Path) -> None:
         ("a: !!python/object/apply:os.system [ls]", "not YAML: could not determine a constructor"),
     ],
 )
-def test_not_parameters(tmp_path: Path, content: str, said: str) -> None:
+def test_a_file_without_parameters(tmp_path: Path, content: str, expected: str) -> None:
     file = tmp_path / "params.yaml"
     file.write_text(content)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=expected):
         config.load(file)
 
 
-def test_no_file(tmp_path: Path) -> None:
+def test_a_missing_params_file(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match="No such file or directory. Run from the project's folder"
     ):
@@ -247,29 +247,29 @@ def test_a_changed_line_changes_the_digest_of_the_stages_that_depend_on_it(tmp_p
             shutil.copytree(path, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copyfile(path, tmp_path / name)
-    seen = {code_digest("train", tmp_path / "dvc.yaml")}
-    deciding = ("pipeline/train.py", "src/aiayn/model/attention.py", "src/aiayn/training/loss.py")
-    for count, name in enumerate(deciding, start=2):
+    digests = {code_digest("train", tmp_path / "dvc.yaml")}
+    relevant = ("pipeline/train.py", "src/aiayn/model/attention.py", "src/aiayn/training/loss.py")
+    for count, name in enumerate(relevant, start=2):
         with (tmp_path / name).open("a") as file:
             file.write("# another line\n")
-        seen.add(code_digest("train", tmp_path / "dvc.yaml"))
-        assert len(seen) == count, name
+        digests.add(code_digest("train", tmp_path / "dvc.yaml"))
+        assert len(digests) == count, name
     for name in ("src/aiayn/errors.py", "src/aiayn/data/bpe/vocabulary.py", "pipeline/encode.py"):
         with (tmp_path / name).open("a") as file:
             file.write("# another line\n")
-        assert code_digest("train", tmp_path / "dvc.yaml") in seen, name
+        assert code_digest("train", tmp_path / "dvc.yaml") in digests, name
 
 
 def test_the_sources_of_a_task_are_its_corpora_in_its_languages() -> None:
-    """A language that another task adds to a corpus is none of them."""
+    """A language of the corpus that only another task uses is left out."""
     params = config.load(Path(__file__).parents[1] / "reproductions/multi30k/params.yaml")
-    everything = params.catalogue
+    catalogue = params.catalogue
     sources = {task: params.sources(task) for task in ("en-de", "en-fr")}
-    for task, other in (("en-de", "fr"), ("en-fr", "de")):
+    for task, other_language in (("en-de", "fr"), ("en-fr", "de")):
         text = params.task(task).text
         assert sources[task].corpora.keys() == {*text.corpora}
         for name, corpus in sources[task].corpora.items():
             assert {*(corpus.sides or ())} == {text.source, text.target}
-            assert other in (everything.corpora[name].sides or ())
+            assert other_language in (catalogue.corpora[name].sides or ())
         used = {name for c in sources[task].corpora.values() for _, name in c.references()}
         assert sources[task].downloads.keys() == used

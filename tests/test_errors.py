@@ -1,29 +1,29 @@
-"""How a program of ours ends; what it says when something went wrong is tested by what can."""
+"""How our programs exit; their error messages are tested where the errors are raised."""
 
 import subprocess
 import sys
 
 import pytest
 
-ENDING = """
+SCRIPT = """
 from aiayn.errors import one_line_errors
-class Ring:
+class Cycle:
     def __init__(self):
         self.itself = self
     def __del__(self):
-        print("was searched for")
-rings = [Ring() for _ in range(3)]
+        print("collected")
+cycles = [Cycle() for _ in range(3)]
 def main():
     print("done")
-{ending}
+{call}
 """
 
 
 @pytest.mark.parametrize(
-    ("ending", "searches"), [("main()", True), ("one_line_errors(main)()", False)]
+    ("call", "is_collected"), [("main()", True), ("one_line_errors(main)()", False)]
 )
-def test_the_end_searches_no_garbage(ending: str, searches: bool) -> None:
-    """Python looks through all that was imported for rings that nobody holds; ours are left."""
-    command = [sys.executable, "-c", ENDING.format(ending=ending)]
+def test_no_garbage_collection_at_exit(call: str, is_collected: bool) -> None:
+    """At exit, Python collects the cycles in all imported modules; our programs skip that."""
+    command = [sys.executable, "-c", SCRIPT.format(call=call)]
     outcome = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert outcome.stdout == "done\n" + "was searched for\n" * 3 * searches
+    assert outcome.stdout == "done\n" + "collected\n" * 3 * is_collected

@@ -1,4 +1,4 @@
-"""A folder is replaced as a whole: killed at any moment, the old one or the new one is there."""
+"""A folder is replaced as a whole: after a kill at any moment, it is the old one or the new one."""
 
 from __future__ import annotations
 
@@ -13,76 +13,76 @@ import pytest
 from aiayn import files
 from aiayn.files import replaced_folder, write_atomically
 
-# stops dead before its nth change of the file system, as kill -9 would
+# exits before its nth change to the file system, as after kill -9
 KILLED = """
 import os, pathlib, shutil, sys
 from aiayn import files
-place, left, exchanges = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "exchange"
-def mortal(function):
+target, changes_left, can_exchange = pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "exchange"
+def counted(function):
     def wrapped(*args, **kwargs):
-        global left
-        if left == 0:
+        global changes_left
+        if changes_left == 0:
             os._exit(9)
-        left -= 1
+        changes_left -= 1
         return function(*args, **kwargs)
     return wrapped
-if not exchanges:
-    files._exchange = lambda one, other: False
+if not can_exchange:
+    files._exchange = lambda first, second: False
 elif hasattr(files, "_exchange"):
-    files._exchange = mortal(files._exchange)
+    files._exchange = counted(files._exchange)
 for name in ("replace", "rename", "mkdir"):
-    setattr(pathlib.Path, name, mortal(getattr(pathlib.Path, name)))
-shutil.rmtree = mortal(shutil.rmtree)
-with files.replaced_folder(place) as folder:
+    setattr(pathlib.Path, name, counted(getattr(pathlib.Path, name)))
+shutil.rmtree = counted(shutil.rmtree)
+with files.replaced_folder(target) as folder:
     (folder / "file").write_text("new")
 """
 
 
-def killed_everywhere(tmp_path: Path, how: str) -> list[Path]:
+def killed_at_every_change(tmp_path: Path, mode: str) -> list[Path]:
     """Folders whose replacement was killed at its first, second, ... change, until one was not."""
-    places = []
-    for moment in range(20):
-        place = tmp_path / str(moment) / "folder"
-        place.mkdir(parents=True)
-        (place / "file").write_text("old")
-        command = [sys.executable, "-c", KILLED, str(place), str(moment), how]
+    targets = []
+    for change in range(20):
+        target = tmp_path / str(change) / "folder"
+        target.mkdir(parents=True)
+        (target / "file").write_text("old")
+        command = [sys.executable, "-c", KILLED, str(target), str(change), mode]
         code = subprocess.run(command, check=False).returncode
         assert code in (0, 9)
-        places.append(place)
+        targets.append(target)
         if code == 0:
-            return places
-    raise AssertionError("it never ends")
+            return targets
+    raise AssertionError("the replacement never completes")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="folders are exchanged by Linux's renameat2")
 def test_killed_at_any_moment_the_folder_is_there(tmp_path: Path) -> None:
-    places = killed_everywhere(tmp_path, "exchange")
-    contents = [(place / "file").read_text() for place in places]
+    targets = killed_at_every_change(tmp_path, "exchange")
+    contents = [(target / "file").read_text() for target in targets]
     assert contents == sorted(contents, reverse=True)
     assert set(contents) == {"old", "new"}
-    for place in places:
-        with replaced_folder(place) as folder:
+    for target in targets:
+        with replaced_folder(target) as folder:
             (folder / "file").write_text("newer")
-        assert [path.name for path in place.parent.iterdir()] == ["folder"]
-        assert (place / "file").read_text() == "newer"
+        assert [path.name for path in target.parent.iterdir()] == ["folder"]
+        assert (target / "file").read_text() == "newer"
 
 
-def test_where_folders_cannot_be_exchanged_the_next_start_puts_the_former_back(
+def test_without_exchange_the_next_replacement_restores_the_old_folder(
     tmp_path: Path,
 ) -> None:
-    for place in killed_everywhere(tmp_path, "no exchange"):
-        with pytest.raises(KeyboardInterrupt), replaced_folder(place):
+    for target in killed_at_every_change(tmp_path, "no exchange"):
+        with pytest.raises(KeyboardInterrupt), replaced_folder(target):
             raise KeyboardInterrupt
-        assert (place / "file").read_text() in ("old", "new")
+        assert (target / "file").read_text() in ("old", "new")
 
 
-def test_a_block_that_fails_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
-    place = tmp_path / "folder"
-    place.mkdir()
-    (place / "file").write_text("old")
-    with pytest.raises(FileNotFoundError), replaced_folder(place) as folder:
+def test_an_error_in_the_block_leaves_the_folder_unchanged(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    target.mkdir()
+    (target / "file").write_text("old")
+    with pytest.raises(FileNotFoundError), replaced_folder(target) as folder:
         (folder / "no such folder" / "file").write_text("new")
-    assert (place / "file").read_text() == "old"
+    assert (target / "file").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
@@ -92,12 +92,12 @@ def test_a_folder_that_does_not_exist_yet(tmp_path: Path) -> None:
     assert (tmp_path / "a/folder/file").read_text() == "new"
 
 
-@pytest.mark.parametrize("exchanges", [True, False])
+@pytest.mark.parametrize("can_exchange", [True, False])
 def test_a_link_to_another_disk_stays_a_link(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_exchange: bool
 ) -> None:
-    if not exchanges:
-        monkeypatch.setattr(files, "_exchange", lambda one, other: False)
+    if not can_exchange:
+        monkeypatch.setattr(files, "_exchange", lambda first, second: False)
     disk, link = tmp_path / "disk/folder", tmp_path / "project/folder"
     link.parent.mkdir()
     link.symlink_to(Path("../disk/folder"))
@@ -117,18 +117,18 @@ def test_an_exchange_that_fails_for_another_reason_is_an_error(tmp_path: Path) -
         files._exchange(tmp_path / "nowhere", tmp_path)
 
 
-# a file that grows beyond a limit fails in the writing, as on a full disk
-FULL = """
+# writing a file beyond the size limit fails, as on a full disk
+DISK_FULL = """
 import pathlib, resource, sys
 from aiayn.errors import one_line_errors
 from aiayn.files import replaced_folder, write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-place = pathlib.Path(sys.argv[1])
+target = pathlib.Path(sys.argv[1])
 @one_line_errors
 def main():
     if sys.argv[2] == "file":
-        write_atomically(place, bytes(5000))
-    with replaced_folder(place) as folder, (folder / "file").open("wb") as file:
+        write_atomically(target, bytes(5000))
+    with replaced_folder(target) as folder, (folder / "file").open("wb") as file:
         file.write(bytes(5000))
 main()
 """
@@ -136,12 +136,12 @@ main()
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_a_full_disk_is_reported_with_the_path(tmp_path: Path, kind: str) -> None:
-    place = tmp_path / "place"
-    command = [sys.executable, "-c", FULL, str(place), kind]
+    target = tmp_path / "target"
+    command = [sys.executable, "-c", DISK_FULL, str(target), kind]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert outcome.returncode == 1
     assert outcome.stderr == (
-        f"OSError: File too large: {place}. "
+        f"OSError: File too large: {target}. "
         "Free disk space or correct the permissions, and run again.\n"
     )
     assert [*tmp_path.iterdir()] == []

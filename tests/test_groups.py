@@ -1,4 +1,4 @@
-"""Tests of one file run in one process of several, so that what they share is made once."""
+"""The tests of a file run in the same process, so that shared fixtures are made once."""
 
 from __future__ import annotations
 

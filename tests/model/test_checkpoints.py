@@ -1,4 +1,4 @@
-"""Weights on disk: the same bytes for the same tensors, averages worked out by hand, clear errors."""
+"""Weights on disk: the same bytes for the same tensors, averages computed by hand, clear errors."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ WEIGHTS = Weights(
 )  # fmt: skip
 
 
-def write(folder: Path, *values: list[float], average: int | None = None) -> list[Path]:
-    """Checkpoints of every step of a short training, which averages all of them."""
+def write_checkpoints(folder: Path, *values: list[float], average: int | None = None) -> list[Path]:
+    """A checkpoint of every step of a short training; by default, all are averaged."""
     model = {"steps": len(values), "checkpoint_steps": 1, "average": average or len(values)}
     for step, value in enumerate(values, start=1):
         tensors = {"w": torch.tensor(value)}
@@ -42,24 +42,26 @@ def write(folder: Path, *values: list[float], average: int | None = None) -> lis
 
 
 def test_average_by_hand(tmp_path: Path) -> None:
-    mean, metadata = average(write(tmp_path, [1.0, -2.0], [2.0, 0.0], [6.0, 5.0]))
+    mean, metadata = average(write_checkpoints(tmp_path, [1.0, -2.0], [2.0, 0.0], [6.0, 5.0]))
     assert mean["w"].tolist() == [3.0, 1.0]
     assert mean["w"].dtype == torch.float32
     assert (metadata.step, metadata.averaged_steps) == (3, (1, 2, 3))
 
 
-@pytest.mark.parametrize("lost", [0, 1, 2])
-def test_an_average_over_fewer_than_the_model_asks_for(tmp_path: Path, lost: int) -> None:
-    files = write(tmp_path, [1.0], [2.0], [6.0])
-    left = ", ".join(str(step) for step in (1, 2, 3) if step != lost + 1)
-    complaint = f"{tmp_path}: holds the weights of steps {left}, but the average is over 1, 2, 3. "
-    with pytest.raises(CheckpointError, match=f"{complaint}Train again: .* train@en-de.tiny"):
-        average([path for n, path in enumerate(files) if n != lost])
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_too_few_checkpoints_to_average(tmp_path: Path, missing: int) -> None:
+    files = write_checkpoints(tmp_path, [1.0], [2.0], [6.0])
+    remaining = ", ".join(str(step) for step in (1, 2, 3) if step != missing + 1)
+    message = (
+        f"{tmp_path}: holds the weights of steps {remaining}, but the average is over 1, 2, 3. "
+    )
+    with pytest.raises(CheckpointError, match=f"{message}Train again: .* train@en-de.tiny"):
+        average([path for n, path in enumerate(files) if n != missing])
 
 
-def test_an_average_over_more_than_the_model_asks_for(tmp_path: Path) -> None:
+def test_too_many_checkpoints_to_average(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="steps 1, 2, 3, but the average is over 2, 3. "):
-        average(write(tmp_path, [1.0], [2.0], [6.0], average=2))
+        average(write_checkpoints(tmp_path, [1.0], [2.0], [6.0], average=2))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,8 @@ def test_kept_steps(step: int, last: int, every: int, keep: int, kept: list[int]
 
 def test_average_of_one_is_itself(tmp_path: Path) -> None:
     assert (
-        average(write(tmp_path, [0.1, 0.7]))[0]["w"].tolist() == torch.tensor([0.1, 0.7]).tolist()
+        average(write_checkpoints(tmp_path, [0.1, 0.7]))[0]["w"].tolist()
+        == torch.tensor([0.1, 0.7]).tolist()
     )
 
 
@@ -90,14 +93,14 @@ def test_names_sort_by_step() -> None:
     ]  # fmt: skip
 
 
-def test_same_bytes_again(tmp_path: Path) -> None:
+def test_saving_is_reproducible(tmp_path: Path) -> None:
     tensors = {name: torch.arange(5.0) for name in "zxyab"}
     for name in ("one", "two"):
         save_tensors(tmp_path / name, tensors, {"b": 1, "a": {"y": 2, "x": 3}})
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-def saved(tmp_path: Path, row: Model) -> Path:
+def save_model(tmp_path: Path, row: Model) -> Path:
     path = tmp_path / "weights.safetensors"
     model = Transformer(row, 11, max_length=20)
     save_weights(path, model.state_dict(), WEIGHTS)
@@ -105,9 +108,9 @@ def saved(tmp_path: Path, row: Model) -> Path:
 
 
 @pytest.mark.parametrize("positions", ["sinusoid", "learned"])
-def test_a_model_comes_back(tmp_path: Path, tiny: Row, positions: str) -> None:
+def test_a_saved_model_loads_unchanged(tmp_path: Path, tiny: Row, positions: str) -> None:
     row = tiny(positions=positions)
-    path = saved(tmp_path, row)
+    path = save_model(tmp_path, row)
     model = load_model(path, row, 11, CPU)
     assert not model.training
     written, _ = load_weights(path)
@@ -115,7 +118,7 @@ def test_a_model_comes_back(tmp_path: Path, tiny: Row, positions: str) -> None:
 
 
 def test_weights_of_another_model(tmp_path: Path, tiny: Row) -> None:
-    path = saved(tmp_path, tiny())
+    path = save_model(tmp_path, tiny())
     with pytest.raises(CheckpointError, match="has shape .* the model in params.yaml has"):
         load_model(path, tiny(d_ff=64), 11, CPU)
     with pytest.raises(CheckpointError, match=r"embedding has shape \(11, 16\).* has \(12, 16\)"):
@@ -124,7 +127,7 @@ def test_weights_of_another_model(tmp_path: Path, tiny: Row) -> None:
 
 def test_checkpoints_of_two_models(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="another model than"):
-        average(write(tmp_path, [1.0], [1.0, 2.0]))
+        average(write_checkpoints(tmp_path, [1.0], [1.0, 2.0]))
 
 
 def test_nothing_to_average(tmp_path: Path) -> None:
@@ -132,7 +135,7 @@ def test_nothing_to_average(tmp_path: Path) -> None:
         average(paths.saved_checkpoints(tmp_path))
 
 
-def test_weights_that_do_not_say_what_they_are(tmp_path: Path) -> None:
+def test_weights_with_incomplete_metadata(tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
     save_tensors(path, {"w": torch.zeros(1)}, {"run": "en-de.any", "step": 1})
     with pytest.raises(
@@ -141,15 +144,15 @@ def test_weights_that_do_not_say_what_they_are(tmp_path: Path) -> None:
         load_weights(path)
 
 
-@pytest.mark.parametrize("damage", ["truncated", "flipped", "not ours", "missing"])
-def test_damage_is_one_clear_line(tmp_path: Path, damage: str) -> None:
-    path = write(tmp_path, [1.0, 2.0])[0]
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "foreign", "missing"])
+def test_a_damaged_file_is_a_one_line_error(tmp_path: Path, damage: str) -> None:
+    path = write_checkpoints(tmp_path, [1.0, 2.0])[0]
     content = path.read_bytes()
     if damage == "truncated":
         path.write_bytes(content[:-3])
     elif damage == "flipped":
         path.write_bytes(b"\xff" + content[1:])
-    elif damage == "not ours":
+    elif damage == "foreign":
         from safetensors.torch import save_file
 
         save_file({"w": torch.zeros(1)}, path)

@@ -1,4 +1,4 @@
-"""A sentence's label: by its real positions alone, whatever else stands in the batch."""
+"""A sentence's label depends on its real positions alone, not on the rest of the batch."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ def test_the_mean_of_the_encoders_output_and_one_linear_layer(tiny: Callable[...
     model = classifier(tiny())
     source = torch.tensor([[5, 6, 7, 3]])
     x_BSD, _ = model.read(source)
-    wanted = model.head.weight @ x_BSD[0].mean(dim=0) + model.head.bias
-    torch.testing.assert_close(model(source)[0], wanted)
+    expected = model.head.weight @ x_BSD[0].mean(dim=0) + model.head.bias
+    torch.testing.assert_close(model(source)[0], expected)
 
 
 @torch.inference_mode()
 def test_padding_changes_no_logit(tiny: Callable[..., Model]) -> None:
     model = classifier(tiny())
     alone = model(torch.tensor([[5, 6, 3]]))
-    beside = model(torch.tensor([[5, 6, 3, 0, 0, 0], [7, 8, 9, 10, 11, 3], [0] * 6]))
-    torch.testing.assert_close(beside[:1], alone)
-    assert beside.isfinite().all()  # the row that fills up a batch, too
+    batched = model(torch.tensor([[5, 6, 3, 0, 0, 0], [7, 8, 9, 10, 11, 3], [0] * 6]))
+    torch.testing.assert_close(batched[:1], alone)
+    assert batched.isfinite().all()  # including the row of padding
 
 
 @torch.inference_mode()
-def test_order_counts_by_positions_alone(tiny: Callable[..., Model]) -> None:
+def test_order_matters_through_positions_alone(tiny: Callable[..., Model]) -> None:
     model = classifier(tiny())
-    one, other = torch.tensor([[5, 6, 7, 3]]), torch.tensor([[7, 6, 5, 3]])
-    assert not torch.allclose(model(one), model(other))
+    sentence, reversed_sentence = torch.tensor([[5, 6, 7, 3]]), torch.tensor([[7, 6, 5, 3]])
+    assert not torch.allclose(model(sentence), model(reversed_sentence))
     model.source_positions.table.zero_()
-    torch.testing.assert_close(model(one), model(other))
+    torch.testing.assert_close(model(sentence), model(reversed_sentence))
 
 
-def test_the_same_seed_the_same_encoder_shapes_as_a_transformer(
+def test_parameter_names_and_shapes(
     tiny: Callable[..., Model],
 ) -> None:
     row = tiny(positions="learned")

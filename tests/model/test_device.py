@@ -1,4 +1,4 @@
-"""The same bits again, or an error; what needs a GPU skips without one."""
+"""Reproducible to the bit, or an error; tests that need a GPU are skipped without one."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from aiayn.model.device import (
 
 
 @pytest.fixture(autouse=True)
-def _settings_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """torch's settings are the process's: other tests want their own back."""
+def _restore_torch_settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """torch's settings are those of the process: other tests need them restored."""
     mode, products = torch.get_deterministic_debug_mode(), torch.get_float32_matmul_precision()
     reduced = torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
     flash, cudnn = torch.backends.cuda.flash_sdp_enabled(), torch.backends.cuda.cudnn_sdp_enabled()
@@ -40,16 +40,16 @@ def _settings_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine whose torch says that it sees a GPU; nothing computes on it."""
+    """A machine on which torch claims to see a GPU; nothing is computed on it."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda, "set_device", lambda place: None)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
 
 
 @pytest.mark.usefixtures("gpu")
-def test_on_a_gpu_what_has_no_deterministic_kernel_is_an_error() -> None:
-    """torch's flash and memory-efficient attention take their deterministic backward pass in this
-    mode alone: with warnings only, they take the other."""
+def test_on_a_gpu_a_nondeterministic_kernel_is_an_error() -> None:
+    """torch's flash and memory-efficient attention use their deterministic backward pass in this
+    mode alone, not with warnings only."""
     opened = open_device("auto", "auto", d_model=512)
     assert (opened.device.type, opened.precision) == ("cuda", "bfloat16")
     assert torch.are_deterministic_algorithms_enabled()
@@ -61,7 +61,7 @@ def test_on_a_gpu_what_has_no_deterministic_kernel_is_an_error() -> None:
 
 
 @pytest.mark.usefixtures("gpu")
-def test_an_environment_in_which_sums_have_no_fixed_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nondeterministic_cublas_workspace_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CUBLAS_WORKSPACE, ":0:0")
     with pytest.raises(TrainingError, match="CUBLAS_WORKSPACE_CONFIG is ':0:0'.* Unset it"):
         open_device("cuda", "float32", d_model=512)
@@ -69,7 +69,7 @@ def test_an_environment_in_which_sums_have_no_fixed_order(monkeypatch: pytest.Mo
     open_device("cuda", "float32", d_model=512)
 
 
-def test_auto_is_the_cpu_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_is_the_cpu_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert open_device("auto", "auto", d_model=512) == Device(torch.device("cpu"), "float32")
 
@@ -81,23 +81,23 @@ def test_the_cpu_is_deterministic_or_an_error_too() -> None:
 
 @pytest.mark.parametrize("d_model", [64, 128, 512])
 @pytest.mark.parametrize(
-    ("precision", "least", "most"), [("float32", 0, 2**-20), ("bfloat16", 2**-11, 2**-7)]
+    ("precision", "lower", "upper"), [("float32", 0, 2**-20), ("bfloat16", 2**-11, 2**-7)]
 )
-def test_products_on_a_cpu_are_as_exact_as_was_asked(
-    precision: str, d_model: int, least: float, most: float
+def test_products_on_a_cpu_have_the_requested_precision(
+    precision: str, d_model: int, lower: float, upper: float
 ) -> None:
-    """However this CPU comes by them: by its own rounding of float32, or by a cast. bfloat16 keeps 8
-    bits of a number, float32 24."""
+    """Whether this CPU rounds float32 operands itself or casts them. bfloat16 has 8 significant bits,
+    float32 24."""
     device = open_device("cpu", precision, d_model=d_model, threads=1)
     generator = torch.Generator().manual_seed(1)
     a, b = (torch.randn(300, 300, generator=generator) for _ in range(2))
     with device.autocast():
         product = (a @ b).double()
     exact = a.double() @ b.double()
-    assert least <= float((product - exact).norm() / exact.norm()) < most
+    assert lower <= float((product - exact).norm() / exact.norm()) < upper
 
 
-def test_products_have_the_format_of_autocast_where_it_is_on() -> None:
+def test_products_have_the_dtype_of_autocast() -> None:
     weight = torch.zeros(2, 2)
     assert dtype_of_products(weight) == torch.float32
     with torch.autocast("cpu", torch.bfloat16):
@@ -126,29 +126,29 @@ def test_a_gpu_computes_the_same_bits_twice() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
-def test_memory_that_was_freed_is_given_back() -> None:
-    """In a process of its own: how it holds memory is not undone."""
+def test_freed_memory_is_returned_to_the_system() -> None:
+    """In a separate process: its allocator settings cannot be undone."""
     script = """
 import resource, torch
 from pathlib import Path
 from aiayn.model.device import open_device
 
-def held():  # MB
+def resident():  # MB
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() >> 20
 
 device = open_device("cpu", "float32", d_model=64)
-before = held()
+before = resident()
 blocks = [torch.ones(1 << 18) for _ in range(400)]  # a MB each
-blocks = blocks[::8]  # what stays lies in between
-freed = held() - before
+blocks = blocks[::8]  # those that stay are scattered
+freed = resident() - before
 device.release_memory()
-print(freed, held() - before, len(blocks), all(block.sum() == 1 << 18 for block in blocks))
+print(freed, resident() - before, len(blocks), all(block.sum() == 1 << 18 for block in blocks))
 """
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    freed, left, blocks, is_whole = done.stdout.split()
+    freed, left, blocks, is_whole = completed.stdout.split()
     assert int(freed) >= 390, "a step's memory stays with the process"
     assert int(left) < 2 * int(blocks)
     assert is_whole == "True"

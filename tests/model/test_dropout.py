@@ -1,4 +1,4 @@
-"""Our dropout keeps the right share, keeps the mean, and leaves evaluation alone."""
+"""Our dropout drops the right share, keeps the mean, and does nothing in evaluation."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def test_share_and_scale(p: float) -> None:
 
 
 def test_neighbours_are_independent() -> None:
-    """Four neighbours come from one random number; they must not know of each other."""
+    """Four neighbours come from one random number; they must still be independent."""
     torch.manual_seed(0)
     kept = (Dropout(0.5)(torch.ones(4_000_000)) != 0).double().view(-1, 4) - 0.5
     correlation = (kept.T @ kept) / len(kept) / 0.25
     assert (correlation - torch.eye(4)).abs().max().item() < 0.005
 
 
-def test_gradient_passes_where_the_value_did() -> None:
+def test_gradients_pass_where_values_do() -> None:
     torch.manual_seed(0)
     x = torch.ones(5, 7, requires_grad=True)
     y = Dropout(0.4)(x)
@@ -42,7 +42,7 @@ def test_evaluation_and_zero_are_the_identity() -> None:
     assert Dropout(0.0)(x) is x
 
 
-def test_the_seed_decides() -> None:
+def test_the_mask_depends_on_the_seed() -> None:
     x = torch.ones(64)
     outputs = []
     for seed in (1, 1, 2):

@@ -1,4 +1,4 @@
-"""Too few GPUs are one line with the reason, on machines that are simulated here."""
+"""Too few GPUs are a one-line error with the reason, on simulated machines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Machine:
             self.version.write_text(f"{driver}\n")
 
 
-ASKED = "a GPU is asked for (machine.device, launcher.gpus in params.yaml), but "
+GPU_REQUESTED = "a GPU is asked for (machine.device, launcher.gpus in params.yaml), but "
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def test_no_gpu(machine: Machine, driver: str | None, build: str | None, reason:
     machine.has(0, driver=driver, build=build)
     with pytest.raises(TrainingError) as error:
         open_device("cuda", "auto", d_model=512)
-    assert str(error.value) == f"{ASKED}{reason}or set machine.device to cpu."
+    assert str(error.value) == f"{GPU_REQUESTED}{reason}or set machine.device to cpu."
 
 
-def test_gpus_that_are_hidden(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_gpus(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.has(0, driver="580.65.06", build="13.0")
     monkeypatch.setenv(gpus.VISIBLE, "")
     with pytest.raises(
@@ -78,7 +78,7 @@ def test_fewer_gpus_than_processes(machine: Machine, monkeypatch: pytest.MonkeyP
         require_gpus(8)
 
 
-def test_auto_is_no_cpu_where_a_gpu_lacks_a_newer_driver(machine: Machine) -> None:
+def test_auto_is_an_error_if_the_driver_is_too_old(machine: Machine) -> None:
     machine.has(0, driver="535.129.03", build="13.0")
     with pytest.raises(TrainingError, match="which needs 580 or newer"):
         open_device("auto", "auto", d_model=512)

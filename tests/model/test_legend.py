@@ -1,4 +1,4 @@
-"""Shape suffixes: every letter that is used stands in the legend, once, and means one thing."""
+"""Shape suffixes: every letter in use is in the legend, exactly once."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def legend() -> list[str]:
     return re.findall(r"^(\w) \| ", transformer.__doc__, flags=re.MULTILINE)
 
 
-def used(root: Path) -> dict[str, str]:
-    """Letters of the suffixes of all names of variables, each with a name that has it."""
+def used_letters(root: Path) -> dict[str, str]:
+    """Letters in the suffixes of all variable names, each with an example."""
     found: dict[str, str] = {}
     for package in PACKAGES:
         for path in (root / "src/aiayn" / package).rglob("*.py"):
@@ -31,7 +31,7 @@ def used(root: Path) -> dict[str, str]:
 
 
 def test_the_legend_is_complete(root: Path) -> None:
-    letters = used(root)
+    letters = used_letters(root)
     assert len(letters) > 10
     assert not {letters[letter] for letter in letters.keys() - set(legend())}
 
@@ -41,4 +41,4 @@ def test_no_letter_twice() -> None:
 
 
 def test_no_letter_that_is_not_used(root: Path) -> None:
-    assert set(legend()) <= used(root).keys()
+    assert set(legend()) <= used_letters(root).keys()

@@ -8,13 +8,13 @@ from aiayn.model.attention import MultiHeadAttention
 from aiayn.model.masks import is_real, may_attend_to_earlier, may_attend_to_real
 
 
-def test_the_subsequent_mask_is_what_training_asks_for_by_name() -> None:
+def test_is_causal_equals_the_causal_mask() -> None:
     torch.manual_seed(0)
     attention = MultiHeadAttention(d_model=8, h=2, d_k=4, d_v=4)
     queries, attended = attention.queries_keys_values(torch.randn(3, 5, 8))
-    by_name = attention.attend(queries, attended, is_causal=True)
+    by_flag = attention.attend(queries, attended, is_causal=True)
     by_mask = attention.attend(queries, attended, may_attend=may_attend_to_earlier(5))
-    torch.testing.assert_close(by_name, by_mask)
+    torch.testing.assert_close(by_flag, by_mask)
 
 
 def test_padding_and_the_first_position() -> None:

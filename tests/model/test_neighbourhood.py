@@ -1,4 +1,4 @@
-"""Attention within a neighbourhood: the full attention with a band for a mask, at less cost."""
+"""Attention within a neighbourhood: full attention with a banded mask, at lower cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = Callable[..., Model]
 
 
 def band(length: int, before: int, after: int) -> Tensor:
-    """Position t sees t - before ... t + after, counted out."""
+    """True where position t sees s: t - before <= s <= t + after."""
     rows = [[t - before <= s <= t + after for s in range(length)] for t in range(length)]
     return torch.tensor(rows)
 
@@ -41,7 +41,7 @@ def projected(attention: MultiHeadAttention, n: int) -> tuple[Tensor, tuple[Tens
     n=st.integers(1, 20), r=st.integers(1, 24), h=st.sampled_from([1, 2]), causal=st.booleans(),
     padding=st.integers(0, 6),
 )  # fmt: skip
-def test_it_is_full_attention_with_a_band_for_a_mask(
+def test_it_is_full_attention_with_a_banded_mask(
     n: int, r: int, h: int, causal: bool, padding: int
 ) -> None:
     """Outputs at real positions, and the gradients that reach them."""
@@ -49,8 +49,8 @@ def test_it_is_full_attention_with_a_band_for_a_mask(
     x, (queries, attended) = projected(attention, n)
     is_real = torch.ones(3, n, dtype=torch.bool)
     is_real[1, max(1, n - padding) :] = False
-    near = band(n, r - 1, 0) if causal else band(n, r // 2, r - 1 - r // 2)
-    mask = near if causal else is_real[:, None, None] & near | torch.eye(n, dtype=torch.bool)
+    in_band = band(n, r - 1, 0) if causal else band(n, r // 2, r - 1 - r // 2)
+    mask = in_band if causal else is_real[:, None, None] & in_band | torch.eye(n, dtype=torch.bool)
     found = attention.attend(
         queries, attended, is_causal=causal,
         may_attend=None if causal else is_real[:, None, None],
@@ -67,9 +67,9 @@ def test_it_is_full_attention_with_a_band_for_a_mask(
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_mask_to_draw_is_that_band(causal: bool) -> None:
-    near = band(7, 2, 0) if causal else band(7, 1, 1)
-    assert torch.equal(layer(1, 3).mask(7, None, is_causal=causal), near)
+def test_the_mask_to_draw_is_the_band(causal: bool) -> None:
+    in_band = band(7, 2, 0) if causal else band(7, 1, 1)
+    assert torch.equal(layer(1, 3).mask(7, None, is_causal=causal), in_band)
 
 
 @pytest.mark.parametrize("r", [1, 4, 5, 30])
@@ -93,10 +93,10 @@ def seeded(row: Model) -> Transformer:
 
 def test_a_neighbourhood_as_large_as_the_sentences_changes_nothing(tiny: Row) -> None:
     """Of the source 2 n - 1 positions: as many before a position as after it."""
-    full, near = seeded(tiny()), seeded(tiny(neighbourhood=17))
+    full, restricted = seeded(tiny()), seeded(tiny(neighbourhood=17))
     source, target = tokens(3, 9), tokens(3, 8)
     source[1, 5:] = 0
-    torch.testing.assert_close(near(source, target), full(source, target))
+    torch.testing.assert_close(restricted(source, target), full(source, target))
 
 
 def test_what_is_too_far_away_is_not_seen(tiny: Row) -> None:
@@ -112,12 +112,12 @@ def test_what_is_too_far_away_is_not_seen(tiny: Row) -> None:
     assert (before != after).any(2)[0].tolist() == [True] * 5 + [False] * 7
 
 
-def test_a_row_without_one_has_no_such_column(tiny: Row) -> None:
-    """What trainings without it leave, and are known by, stays as it was."""
+def test_a_row_without_a_neighbourhood_has_no_such_column(tiny: Row) -> None:
+    """The files and fingerprints of trainings without it stay the same."""
     assert "neighbourhood" not in tiny().columns
     assert tiny(neighbourhood=4).columns["neighbourhood"] == 4
 
 
-def test_one_must_hold_a_position(tiny: Row) -> None:
+def test_a_neighbourhood_has_at_least_one_position(tiny: Row) -> None:
     with pytest.raises(ValidationError, match="greater than 0"):
         tiny(neighbourhood=0)

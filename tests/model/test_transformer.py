@@ -91,12 +91,12 @@ def reference_with_same_weights(ours: Transformer, row: Model) -> nn.Transformer
 def test_same_logits_as_torch(tiny: Row, columns: dict[str, object]) -> None:
     row = tiny(**columns, h=4, d_k=4, d_v=4)
     ours = seeded(row)
-    for parameter in ours.parameters():  # biases and gains too, lest zeros and ones hide a mistake
+    for parameter in ours.parameters():  # biases and gains too: zeros and ones would hide a mistake
         parameter.data.add_(0.1 * torch.randn_like(parameter))
     source, target = tokens(3, 9), tokens(3, 7, seed=1)
     source[1, 5:] = 0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch remarks on nested tensors, which are not used
+        warnings.simplefilter("ignore")  # torch warns about nested tensors, which are not used
         reference = reference_with_same_weights(ours, row)
 
     def embed(ids: Tensor, table: nn.Module) -> Tensor:
@@ -137,7 +137,7 @@ def test_gradients_agree_with_torch(tiny: Row) -> None:
     torch.testing.assert_close(packed, theirs, atol=1e-5, rtol=1e-4)
 
 
-def test_the_future_moves_no_earlier_logit(tiny: Row) -> None:
+def test_later_pieces_change_no_earlier_logit(tiny: Row) -> None:
     model = seeded(tiny())
     source, target = tokens(2, 6), tokens(2, 8)
     changed = target.clone()
@@ -169,7 +169,7 @@ def test_a_row_of_nothing_but_padding_is_finite(tiny: Row) -> None:
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
 
 
-def test_learned_positions_end_in_their_last_vector(tiny: Row) -> None:
+def test_the_last_learned_position_repeats(tiny: Row) -> None:
     model = seeded(tiny(positions="learned"))
     table = model.source_positions(30, 5)
     torch.testing.assert_close(table[1:], table[1:2].expand(4, -1))
@@ -184,8 +184,8 @@ def test_sinusoids_grow_with_the_sentence(tiny: Row) -> None:
 @pytest.mark.parametrize("d_k", [3, FUSED_FROM_WIDTH])
 @pytest.mark.parametrize("length", [5, SOFTMAX_FROM_LENGTH, 21])
 @pytest.mark.parametrize("mask", ["none", "some", "causal"])
-def test_both_ways_to_attend_are_equation_1(d_k: int, length: int, mask: str) -> None:
-    """The formula and torch's kernel, whichever is taken; values have a width of their own."""
+def test_both_attention_functions_are_equation_1(d_k: int, length: int, mask: str) -> None:
+    """The formula and torch's kernel; values differ in width from queries and keys."""
     generator = torch.Generator().manual_seed(0)
     q, k, v = (
         torch.randn(2, 2, length, width, generator=generator, requires_grad=True)
@@ -205,17 +205,17 @@ def test_both_ways_to_attend_are_equation_1(d_k: int, length: int, mask: str) ->
         return heads, *torch.autograd.grad(heads.square().sum(), (q, k, v))
 
     expected = with_gradients(scaled_dot_product_attention(q, k, v, attn_mask=may_attend))
-    quick = (
+    fast = (
         fast_attention(q, k, v, is_causal=True)
         if mask == "causal"
         else fast_attention(q, k, v, may_attend)
     )
-    for found in (quick, attention(q, k, v, may_attend)):
+    for found in (fast, attention(q, k, v, may_attend)):
         torch.testing.assert_close(with_gradients(found), expected, atol=1e-5, rtol=1e-5)
 
 
 def test_weights_of_bfloat16_products_are_float32() -> None:
-    """However short the rows: products are rounded, the softmax of them is not."""
+    """Even for short rows: products are rounded, their softmax is not."""
     with torch.autocast("cpu", torch.bfloat16):
         weights = attention_weights(torch.randn(2, 2, 9, 8), torch.randn(2, 2, 9, 8), None)
     assert weights.dtype == torch.float32

@@ -54,5 +54,5 @@ def test_unscaled_scores_are_those_of_scaled_attention_times_the_root() -> None:
     attention = UnscaledAttention(8, H, D_K, D_V)
     queries, keys = torch.randn(1, H, S, D_K), torch.randn(1, H, S, D_K)
     expected = attention.weights(queries, keys, None)
-    other = super(UnscaledAttention, attention).weights(queries * D_K**0.5, keys, None)
-    torch.testing.assert_close(expected, other)
+    scaled = super(UnscaledAttention, attention).weights(queries * D_K**0.5, keys, None)
+    torch.testing.assert_close(expected, scaled)
