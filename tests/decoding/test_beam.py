@@ -1,4 +1,4 @@
-"""Beam search against exhaustive search and greedy search, and against itself in other company."""
+"""Beam search compared with exhaustive search, greedy search, and itself in other batches."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def random_model(row: Model, seed: int, *, vocabulary: int = VOCABULARY) -> Tran
     return model
 
 
-def log_probabilities(model: Transformer, source: list[int], *every: Sequence[int]) -> torch.Tensor:
+def log_probabilities(model: Transformer, source: list[int], *texts: Sequence[int]) -> torch.Tensor:
     """log P of every next piece after each prefix of n texts of T pieces each, by the model's
     parallel path; (n, T + 1, V)."""
     with torch.no_grad():
-        target = torch.tensor([[START, *pieces] for pieces in every])
-        logits = model(torch.tensor([source] * len(every)), target)
+        target = torch.tensor([[START, *pieces] for pieces in texts])
+        logits = model(torch.tensor([source] * len(texts)), target)
     logits[..., [PAD, START]] = float("-inf")
     return logits.log_softmax(-1)
 
@@ -49,9 +49,9 @@ def log_probabilities(model: Transformer, source: list[int], *every: Sequence[in
 def exhaustive(model: Transformer, source: list[int], decoding: Decoding) -> Hypothesis:
     best = Hypothesis([], float("-inf"))
     for length in range(len(source) - 1 + decoding.extra_length + 1):
-        every = [*itertools.product(WORDS, repeat=length)]
-        tables = log_probabilities(model, source, *every)
-        for pieces, table in zip(every, tables, strict=True):
+        texts = [*itertools.product(WORDS, repeat=length)]
+        tables = log_probabilities(model, source, *texts)
+        for pieces, table in zip(texts, tables, strict=True):
             total = sum(table[t, piece].item() for t, piece in enumerate((*pieces, END)))
             score = total / length_penalty(length + 1, decoding.alpha)
             best = max(best, Hypothesis(list(pieces), score), key=lambda h: h.score)
@@ -60,7 +60,7 @@ def exhaustive(model: Transformer, source: list[int], decoding: Decoding) -> Hyp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
-def test_a_wide_beam_finds_the_best_there_is(tiny: Row, alpha: float) -> None:
+def test_a_wide_beam_finds_the_best_hypothesis(tiny: Row, alpha: float) -> None:
     decoding = Decoding(beam=4**4, alpha=alpha, extra_length=2)
     lengths = set()
     for seed in range(4):
@@ -71,7 +71,7 @@ def test_a_wide_beam_finds_the_best_there_is(tiny: Row, alpha: float) -> None:
             assert found.pieces == expected.pieces
             assert found.score == pytest.approx(expected.score, abs=1e-5)
             lengths.add(len(found.pieces))
-    assert len(lengths) > 1, "models that always answer alike test nothing"
+    assert len(lengths) > 1, "models with equal outputs test nothing"
 
 
 def test_a_beam_of_one_is_greedy(tiny: Row) -> None:
@@ -91,61 +91,65 @@ def test_a_beam_of_one_is_greedy(tiny: Row) -> None:
     assert 0 < ended < 12
 
 
-def ended(
-    model: Transformer, source: list[int], decoding: Decoding, enough: float
+def ended_hypotheses(
+    model: Transformer, source: list[int], decoding: Decoding, count: float
 ) -> list[Hypothesis]:
-    """What ends until so many have, in order, by the plain definition."""
+    """Hypotheses in the order in which they end, until `count` have, by the plain definition."""
     done: list[Hypothesis] = []
     beam: list[tuple[float, list[int]]] = [(0.0, [])]
     limit = len(source) - 1 + decoding.extra_length
     for length in range(1, limit + 2):
         tables = log_probabilities(model, source, *(pieces for _, pieces in beam))
-        every = [
+        extensions = [
             (total + float(log_p), [*pieces, piece])
             for (total, pieces), table in zip(beam, tables, strict=True)
             for piece, log_p in enumerate(table[-1])
             if piece not in (PAD, START) and (length <= limit or piece == END)
         ]
-        every.sort(key=lambda extended: -extended[0])
+        extensions.sort(key=lambda extension: -extension[0])
         penalty = length_penalty(length, decoding.alpha)
         done += [
             Hypothesis(pieces[:-1], total / penalty)
-            for total, pieces in every[: decoding.beam]
+            for total, pieces in extensions[: decoding.beam]
             if pieces[-1] == END
         ]
-        if len(done) >= enough:
+        if len(done) >= count:
             break
-        beam = [grown for grown in every if grown[1][-1] != END][: decoding.beam]
+        beam = [e for e in extensions if e[1][-1] != END][: decoding.beam]
     return done
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_it_may_stop_as_soon_as_a_beam_of_them_has_ended(tiny: Row, alpha: float) -> None:
+def test_stop_beam_ends_after_a_beam_of_hypotheses(tiny: Row, alpha: float) -> None:
     exact = Decoding(beam=3, alpha=alpha, extra_length=12)
-    soon = exact.replace(stop="beam")
-    missed = 0
+    early = exact.replace(stop="beam")
+    worse = 0
     for seed in range(8):
         model = random_model(tiny(), seed)
-        alone = [[4, 5, END], [6, END], [5, 5, 4, 6, END]]
-        for source, found in zip(alone, beam_search(model, alone, soon, CPU), strict=True):
-            expected = max(ended(model, source, soon, soon.beam), key=lambda h: h.score)
+        sentences = [[4, 5, END], [6, END], [5, 5, 4, 6, END]]
+        for source, found in zip(sentences, beam_search(model, sentences, early, CPU), strict=True):
+            expected = max(
+                ended_hypotheses(model, source, early, early.beam), key=lambda h: h.score
+            )
             assert found.pieces == expected.pieces
             assert found.score == pytest.approx(expected.score, abs=1e-5)
-            missed += beam_search(model, [source], exact, CPU)[0].score > found.score + 1e-5
-    assert (missed > 0) == (alpha > 0), "without a penalty no later hypothesis is better"
+            worse += beam_search(model, [source], exact, CPU)[0].score > found.score + 1e-5
+    assert (worse > 0) == (alpha > 0), "without a penalty no later hypothesis is better"
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6])
-def test_the_n_best_are_those_of_all_that_end(tiny: Row, alpha: float) -> None:
+def test_the_n_best_of_all_ended_hypotheses(tiny: Row, alpha: float) -> None:
     decoding = Decoding(beam=4, alpha=alpha, extra_length=8)
     lengths = set()
     for seed in range(4):
         model = random_model(tiny(), seed)
-        together = [[4, 5, END], [6, END], [5, 5, 4, 6, END]]
-        for source, found in zip(together, n_best(model, together, decoding, CPU, 3), strict=True):
-            every = ended(model, source, decoding, float("inf"))
-            expected = sorted(every, key=lambda h: -h.score)[:3]
+        sentences = [[4, 5, END], [6, END], [5, 5, 4, 6, END]]
+        for source, found in zip(
+            sentences, n_best(model, sentences, decoding, CPU, 3), strict=True
+        ):
+            ended = ended_hypotheses(model, source, decoding, float("inf"))
+            expected = sorted(ended, key=lambda h: -h.score)[:3]
             assert [h.pieces for h in found] == [h.pieces for h in expected]
             assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-5)
             lengths |= {len(h.pieces) for h in found}
@@ -161,7 +165,9 @@ def sources(number: int) -> list[list[int]]:
 
 
 @pytest.mark.slow
-def test_company_changes_nothing(tiny: Row, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_sentences_in_the_batch_change_nothing(
+    tiny: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = random_model(tiny(), 3, vocabulary=40)
     decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
     alone = [beam_search(model, [source], decoding, CPU)[0] for source in sources(25)]
@@ -188,22 +194,22 @@ def test_threads_change_nothing(
     before, searched_by = torch.get_num_threads(), set()
     start = IncrementalDecoder.start
 
-    def watched(decoder: IncrementalDecoder, source: torch.Tensor, width: int) -> Prefixes:
+    def recording_start(decoder: IncrementalDecoder, source: torch.Tensor, width: int) -> Prefixes:
         searched_by.add((threading.get_ident(), torch.get_num_threads()))
         return start(decoder, source, width)
 
-    monkeypatch.setattr(IncrementalDecoder, "start", watched)
+    monkeypatch.setattr(IncrementalDecoder, "start", recording_start)
     try:
         torch.set_num_threads(1)
-        one = beam_search(model, sources(25), decoding, device)
+        one_thread = beam_search(model, sources(25), decoding, device)
         assert searched_by == {(threading.get_ident(), 1)}
         torch.set_num_threads(3)
         searched_by.clear()
-        three = beam_search(model, sources(25), decoding, device)
-        assert torch.get_num_threads() == 3, "as it was"
+        three_threads = beam_search(model, sources(25), decoding, device)
+        assert torch.get_num_threads() == 3, "restored"
     finally:
         torch.set_num_threads(before)
-    assert one == three
+    assert one_thread == three_threads
     assert {threads for _, threads in searched_by} == {1}
     assert threading.get_ident() not in {thread for thread, _ in searched_by}
 
@@ -216,8 +222,8 @@ def test_the_score_is_that_of_the_parallel_path(tiny: Row) -> None:
     ):
         (table,) = log_probabilities(model, source, found.pieces)
         total = sum(table[t, piece].item() for t, piece in enumerate((*found.pieces, END)))
-        wanted = total / length_penalty(len(found.pieces) + 1, decoding.alpha)
-        assert found.score == pytest.approx(wanted, abs=1e-4)
+        expected = total / length_penalty(len(found.pieces) + 1, decoding.alpha)
+        assert found.score == pytest.approx(expected, abs=1e-4)
 
 
 def test_output_is_at_most_input_plus_extra_length(tiny: Row) -> None:
@@ -254,8 +260,8 @@ def test_length_penalty() -> None:
     assert length_penalty(25, 0) == 1
 
 
-def test_bfloat16_searches_too(tiny: Row) -> None:
-    """As on a GPU. Rounding may choose otherwise between near ties, so most is asked, not all."""
+def test_search_in_bfloat16(tiny: Row) -> None:
+    """As on a GPU. Rounding may decide near ties otherwise, so most outputs agree, not all."""
     model = random_model(tiny(), 3, vocabulary=40)
     decoding = Decoding(beam=4, alpha=0.6, extra_length=20)
     exact = beam_search(model, sources(20), decoding, CPU)
@@ -263,7 +269,7 @@ def test_bfloat16_searches_too(tiny: Row) -> None:
     assert sum(a.pieces == b.pieces for a, b in zip(exact, rounded, strict=True)) > 10
 
 
-def test_weights_that_are_not_numbers_are_one_clear_line(tiny: Row) -> None:
+def test_nan_weights_are_a_one_line_error(tiny: Row) -> None:
     model = random_model(tiny(), 3)
     with torch.no_grad():
         model.embedding.fill_(float("nan"))

@@ -28,11 +28,11 @@ def test_any_length_alone_and_in_a_batch(positions: str, tiny: Callable[..., Mod
     torch.manual_seed(3)
     model = Classifier(tiny(positions=positions), 20, 3, max_length=8).eval()
     sentences = ["a b c", "", "b " * 3000, "c b a p"]
-    told: list[int] = []
-    together = probabilities(model, Letters(), sentences, CPU, told.append)  # type: ignore[arg-type]
+    progress: list[int] = []
+    together = probabilities(model, Letters(), sentences, CPU, progress.append)  # type: ignore[arg-type]
     alone = [probabilities(model, Letters(), [s], CPU)[0] for s in sentences]  # type: ignore[arg-type]
     torch.testing.assert_close(torch.tensor(together), torch.tensor(alone), rtol=1e-5, atol=1e-6)
-    assert sum(told) == 4
+    assert sum(progress) == 4
     assert all(sum(row) == pytest.approx(1) for row in together)
 
 

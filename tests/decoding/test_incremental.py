@@ -1,4 +1,4 @@
-"""The decoder step by step against the model all at once."""
+"""The incremental decoder compared with the model's parallel path."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def tokens(rows: int, length: int) -> Tensor:
     ],
     ids=str,
 )
-@pytest.mark.parametrize("together", [1, 2])
-def test_logits_equal_the_models(
-    tiny: Row, columns: dict[str, object], together: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("encode_rows", [1, 2])
+def test_logits_equal_those_of_the_model(
+    tiny: Row, columns: dict[str, object], encode_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With padded sources, several prefixes a sentence, and a cache that grows."""
-    monkeypatch.setattr(incremental, "ENCODE_ROWS", together)
+    monkeypatch.setattr(incremental, "ENCODE_ROWS", encode_rows)
     model = seeded(tiny(**columns))
     source, target = tokens(2, 6), tokens(6, LENGTH)
     source[1, 4:] = 0
@@ -64,8 +64,10 @@ def test_logits_equal_the_models(
             torch.testing.assert_close(logits.flatten(0, 1), expected[:, t], atol=1e-5, rtol=1e-5)
 
 
-def beam(decoder: IncrementalDecoder, source: Tensor, origins: Tensor, newest: Tensor) -> Prefixes:
-    """Prefixes after steps that each reorder: (steps, B, W) origins, as many pieces."""
+def reordered_prefixes(
+    decoder: IncrementalDecoder, source: Tensor, origins: Tensor, newest: Tensor
+) -> Prefixes:
+    """Prefixes after steps that each end in a reorder; origins and newest are (steps, B, W)."""
     prefixes = decoder.start(source, newest.shape[2])
     for origin_BW, newest_BW in zip(origins, newest, strict=True):
         decoder.step(newest_BW, prefixes)
@@ -83,13 +85,13 @@ def test_reordered_prefixes_and_dropped_sentences(tiny: Row, neighbourhood: int 
     kept = torch.tensor([2, 0])
     with torch.no_grad():
         decoder = IncrementalDecoder(model)
-        prefixes = beam(decoder, source, origins, newest)
+        prefixes = reordered_prefixes(decoder, source, origins, newest)
         prefixes.select(kept)
         found = model.logits(decoder.step(tokens(2, 4), prefixes))
         pieces = torch.empty(3, 4, 0, dtype=torch.int64)
         for origin_BW, newest_BW in zip(origins, newest, strict=True):
-            grown = torch.cat((pieces, newest_BW[:, :, None]), dim=2)
-            pieces = grown.gather(1, origin_BW[:, :, None].expand_as(grown))
+            extended = torch.cat((pieces, newest_BW[:, :, None]), dim=2)
+            pieces = extended.gather(1, origin_BW[:, :, None].expand_as(extended))
         whole = torch.cat((pieces[kept], tokens(2, 4)[:, :, None]), dim=2).flatten(0, 1)
         expected = model(source[kept].repeat_interleave(4, dim=0), whole)[:, -1]
     torch.testing.assert_close(found.flatten(0, 1), expected, atol=1e-5, rtol=1e-5)
@@ -97,18 +99,18 @@ def test_reordered_prefixes_and_dropped_sentences(tiny: Row, neighbourhood: int 
 
 @pytest.mark.parametrize("neighbourhood", [None, 1, 3])
 def test_the_first_step_may_have_one_prefix(tiny: Row, neighbourhood: int | None) -> None:
-    """The first step of one prefix a sentence, from which all others continue."""
+    """One prefix a sentence in the first step, from which all others continue."""
     decoder = IncrementalDecoder(seeded(tiny(neighbourhood=neighbourhood)))
     source, newest = tokens(2, 6), tokens(LENGTH * 2, 3).view(LENGTH, 2, 3)
     first = torch.full((2, 3), 2)
     with torch.no_grad():
-        one, three = decoder.start(source, 3), decoder.start(source, 3)
-        decoder.step(first, three)
-        decoder.step(first[:, :1], one)
-        one.reorder(torch.zeros(2, 3, dtype=torch.int64))
+        from_one, from_three = decoder.start(source, 3), decoder.start(source, 3)
+        decoder.step(first, from_three)
+        decoder.step(first[:, :1], from_one)
+        from_one.reorder(torch.zeros(2, 3, dtype=torch.int64))
         for newest_BW in newest:
-            expected = decoder.step(newest_BW, three)
-            torch.testing.assert_close(decoder.step(newest_BW, one), expected)
+            expected = decoder.step(newest_BW, from_three)
+            torch.testing.assert_close(decoder.step(newest_BW, from_one), expected)
 
 
 def test_a_piece_that_no_prefix_sees_is_dropped_when_the_cache_is_full(tiny: Row) -> None:
@@ -118,7 +120,9 @@ def test_a_piece_that_no_prefix_sees_is_dropped_when_the_cache_is_full(tiny: Row
         tokens(CACHE_STEP * 2 + 2, 3),
     )
     with torch.no_grad():
-        prefixes = beam(decoder, tokens(2, 6), from_the_first, newest.view(CACHE_STEP + 1, 2, 3))
+        prefixes = reordered_prefixes(
+            decoder, tokens(2, 6), from_the_first, newest.view(CACHE_STEP + 1, 2, 3)
+        )
     assert {attended.capacity for attended in prefixes.written} == {CACHE_STEP + CACHE_STEP * 3}
     assert prefixes.sees_B1WS.shape == (2, 1, 3, CACHE_STEP + 3)
 
@@ -134,8 +138,8 @@ def test_a_neighbourhood_bounds_the_cache(tiny: Row) -> None:
     assert prefixes.sees_B1WS.shape == (2, 1, 3, 5 * 3)
 
 
-def test_cache_and_weights_have_the_format_of_products(tiny: Row) -> None:
-    """A float32 cache would take twice the memory, and be cast in each step; weights would too."""
+def test_cache_and_weights_have_the_dtype_of_products(tiny: Row) -> None:
+    """A float32 cache would take twice the memory and be cast in each step; so would weights."""
     model = seeded(tiny())
     with torch.inference_mode(), Device(torch.device("cpu"), "bfloat16").autocast():
         decoder, next_pieces = IncrementalDecoder(model), NextPieces(model.embedding)

@@ -1,4 +1,4 @@
-"""Sections 6.1 and 6.2: which weights and which search decode which sentences."""
+"""Sections 6.1 and 6.2: which weights and which search decode which split."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def decoded(task: Task, *splits: str) -> dict[str, tuple[bool, int]]:
-    """By file name: whether the averaged weights are asked for, and the beam."""
+    """By file name: whether the averaged weights are used, and the beam."""
     return {
         part.hypotheses(Path()).name: (part.is_averaged, part.search.beam)
         for part in parts(task, splits)
@@ -35,7 +35,9 @@ def test_dev_by_the_last_checkpoint_and_tests_by_the_average() -> None:
     assert list(decoded(tasks["parsing"], "dev", "test")) == ["dev.hypotheses", "test.hypotheses"]
 
 
-def test_every_way_has_a_file_of_its_own() -> None:
-    files = {paths.dev_hypotheses(Path("outputs/en-de.base"), way) for way in paths.DECODING_MODES}
+def test_every_decoding_mode_has_its_own_file() -> None:
+    files = {
+        paths.dev_hypotheses(Path("outputs/en-de.base"), mode) for mode in paths.DECODING_MODES
+    }
     assert len(files) == len(paths.DECODING_MODES)
     assert paths.hypotheses(Path("outputs/en-de.base"), paths.DEV) in files
