@@ -27,7 +27,7 @@ SETTINGS = Training(
 
 
 def random_arrays(pairs: int, seed: int = 0) -> TokenArrays:
-    """Pairs whose target is the source again: something that can be learned."""
+    """Pairs whose target equals the source: something that can be learned."""
     random = np.random.default_rng(seed)
     lengths = random.integers(2, 12, pairs)
     offsets = np.concatenate(([0], np.cumsum(lengths)))
@@ -55,13 +55,13 @@ def make_trainer(tiny: Callable[..., Model]) -> Callable[..., Trainer]:
 
 @pytest.fixture
 def scratch(tmp_path: Path) -> Path:
-    """Where a training keeps what it needs to go on."""
+    """Where a training keeps what it needs to resume."""
     return tmp_path / "scratch"
 
 
-# Trains in processes forked from one that has imported torch already: a start costs nothing, and neither does
-# an end, which multiprocessing makes without taking the interpreter down: a second. What happens after a step
-# is the test's; so is what happens at every write to disk.
+# Trains in processes forked from one that has already imported torch, so that starting one costs nothing; exiting
+# costs nothing either, since multiprocessing skips the interpreter's shutdown, which takes a second. A test passes
+# the code to run after each step and before each write to disk.
 HOST = """
 import importlib.util, json, multiprocessing, os, signal, sys
 from pathlib import Path
@@ -81,16 +81,16 @@ def load(name, path):
     return module
 
 tests = Path(sys.argv[1])
-top, here = load("top", tests / "conftest.py"), load("here", tests / "training/conftest.py")
+shared, local = load("shared", tests / "conftest.py"), load("local", tests / "training/conftest.py")
 torch.set_num_threads(1)
 
 @one_line_errors
 def train(scratch, columns, settings, on_step, on_write):
     processes, device = Processes.from_environment(), Device(torch.device("cpu"), "float32")
     with process_group(processes, device):
-        training, model = here.SETTINGS.replace(**settings), top.TINY.replace(**columns)
+        training, model = local.SETTINGS.replace(**settings), shared.TINY.replace(**columns)
         job = Job("en-de.tiny", "translation", model, training, 1, "tokens", "code")
-        trainer = Trainer(job, here.random_arrays(200), here.random_arrays(20, 1), device, processes)
+        trainer = Trainer(job, local.random_arrays(200), local.random_arrays(20, 1), device, processes)
         step, fsync, write = trainer.step, os.fsync, {"number": 0}
         def watched_step():
             step()
@@ -104,22 +104,22 @@ def train(scratch, columns, settings, on_step, on_write):
         if processes.is_first:
             Path(scratch.format(rank=0), "history.csv").write_text(history.content(outcome.curve))
 
-# what a first step imports, the children need not
+# one step in the host, so that the children need not import what it needs
 Trainer(
-    Job("en-de.tiny", "translation", top.TINY, here.SETTINGS, 1, "tokens", "code"), here.random_arrays(200),
-    here.random_arrays(20, 1), Device(torch.device("cpu"), "float32"), Processes(),
+    Job("en-de.tiny", "translation", shared.TINY, local.SETTINGS, 1, "tokens", "code"), local.random_arrays(200),
+    local.random_arrays(20, 1), Device(torch.device("cpu"), "float32"), Processes(),
 ).step()
 
-def child(order, rank):
-    os.environ.update(order["environment"], RANK=str(rank), LOCAL_RANK=str(rank))
+def child(request, rank):
+    os.environ.update(request["environment"], RANK=str(rank), LOCAL_RANK=str(rank))
     for number, stream in ((1, "out"), (2, "err")):
-        os.dup2(os.open(f"{order['said']}.{rank}.{stream}", os.O_CREAT | os.O_WRONLY), number)
-    train(**order["training"])
+        os.dup2(os.open(f"{request['output']}.{rank}.{stream}", os.O_CREAT | os.O_WRONLY), number)
+    train(**request["training"])
 
 fork = multiprocessing.get_context("fork")
 for line in sys.stdin:
-    order = json.loads(line)
-    children = [fork.Process(target=child, args=(order, rank)) for rank in range(order["count"])]
+    request = json.loads(line)
+    children = [fork.Process(target=child, args=(request, rank)) for rank in range(request["count"])]
     for process in children:
         process.start()
     for process in children:
@@ -127,12 +127,12 @@ for line in sys.stdin:
     print(json.dumps([process.exitcode for process in children]), flush=True)
 """
 
-End = tuple[int, str]  # exit code, what was said on stderr
+Exit = tuple[int, str]  # exit code, stderr
 
 
 @pytest.fixture(scope="session")
-def train_together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., list[End]]]:
-    """Train in `count` processes from whatever the folder `scratch` holds; how each of them ended.
+def train_together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., list[Exit]]]:
+    """Train in `count` processes, resuming from `scratch` if possible; how each of them exited.
 
     `columns` replace TINY's, `settings` SETTINGS'; `on_step` and `on_write` are Python, run after
     each step and before each write to disk.
@@ -144,21 +144,21 @@ def train_together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
     )  # fmt: skip
     assert host.stdin is not None
     assert host.stdout is not None
-    said = tmp_path_factory.mktemp("said")
-    orders = 0
+    outputs = tmp_path_factory.mktemp("outputs")
+    requests = 0
 
     def train(
         scratch: Path | str, count: int = 1, *, columns: dict[str, object] | None = None,
         settings: dict[str, object] | None = None, on_step: str = "", on_write: str = "",
-    ) -> list[End]:  # fmt: skip
-        nonlocal orders
-        orders += 1
+    ) -> list[Exit]:  # fmt: skip
+        nonlocal requests
+        requests += 1
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        order = {
+        request = {
             "count": count,
-            "said": str(said / str(orders)),
+            "output": str(outputs / str(requests)),
             "environment": {
                 "WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
             },
@@ -169,9 +169,9 @@ def train_together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callabl
         }  # fmt: skip
         assert host.stdin is not None
         assert host.stdout is not None
-        print(json.dumps(order), file=host.stdin, flush=True)
+        print(json.dumps(request), file=host.stdin, flush=True)
         codes = json.loads(host.stdout.readline())
-        return [(c, (said / f"{orders}.{n}.err").read_text()) for n, c in enumerate(codes)]
+        return [(c, (outputs / f"{requests}.{n}.err").read_text()) for n, c in enumerate(codes)]
 
     yield train
     host.stdin.close()

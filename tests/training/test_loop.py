@@ -1,4 +1,4 @@
-"""Killed anywhere, resumed exactly; what a training leaves behind; what it says when it diverges."""
+"""Killed anywhere, a training resumes exactly; the files it writes; the error when it diverges."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from aiayn.training.run_metadata import training_metadata
 from aiayn.training.trainer import Trainer
 
 Make = Callable[..., Trainer]
-Together = Callable[..., list[tuple[int, str]]]
+TrainTogether = Callable[..., list[tuple[int, str]]]
 
 
-def everything(scratch: Path) -> dict[str, bytes]:
+def final_state(scratch: Path) -> dict[str, bytes]:
     """Weights by file; the seconds in the resume state differ, so that is compared by its tensors."""
     files = {path.name: path.read_bytes() for path in paths.saved_checkpoints(scratch)}
     tensors, metadata = load_tensors(paths.resume(scratch))
@@ -35,21 +35,21 @@ def everything(scratch: Path) -> dict[str, bytes]:
 
 
 def test_history(make_trainer: Make, scratch: Path) -> None:
-    seen: list[tuple[int, Mapping[str, float]]] = []
+    logged: list[tuple[int, Mapping[str, float]]] = []
     trainer = make_trainer(steps=9)
-    outcome = fit(trainer, scratch, lambda step, metrics: seen.append((step, metrics)))
+    outcome = fit(trainer, scratch, lambda step, metrics: logged.append((step, metrics)))
     rows = list(csv.DictReader(io.StringIO(history.content(outcome.curve))))
     assert [row["step"] for row in rows] == ["2", "4", "6", "8", "9"]
     assert [row["step"] for row in rows if row["dev_loss"]] == ["4", "8", "9"]
     assert int(rows[-1]["tokens"]) == trainer.tokens
     assert float(rows[0]["learning_rate"]) == pytest.approx(16**-0.5 * 2 * 20**-1.5, rel=1e-5)
-    assert [step for step, _ in seen] == [2, 4, 6, 8, 9]
-    assert all(metrics["tokens_per_second"] > 0 for _, metrics in seen)
+    assert [step for step, _ in logged] == [2, 4, 6, 8, 9]
+    assert all(metrics["tokens_per_second"] > 0 for _, metrics in logged)
     perplexity = float(rows[-1]["dev_perplexity"])
     assert perplexity == pytest.approx(torch.tensor(trainer.validate()).exp().item(), rel=1e-4)
 
 
-def test_what_a_training_took(make_trainer: Make, scratch: Path) -> None:
+def test_training_metadata(make_trainer: Make, scratch: Path) -> None:
     trainer = make_trainer(steps=9)
     found = training_metadata(trainer, fit(trainer, scratch))
     assert found.tokens_per_second > 0
@@ -64,38 +64,38 @@ def test_the_last_checkpoints_are_kept(make_trainer: Make, scratch: Path) -> Non
     assert steps == [6, 9, 10]
 
 
-def test_same_bits_again(make_trainer: Make, tmp_path: Path) -> None:
+def test_training_again_gives_the_same_bits(make_trainer: Make, tmp_path: Path) -> None:
     for name in ("one", "two"):
         fit(make_trainer(), tmp_path / name)
-    assert everything(tmp_path / "one") == everything(tmp_path / "two")
+    assert final_state(tmp_path / "one") == final_state(tmp_path / "two")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", [1, 2, 3, 5, 7])
 def test_terminated_at_any_step_and_resumed(make_trainer: Make, tmp_path: Path, stop: int) -> None:
-    """SIGTERM during a step: that step is finished and saved, and the rest is the same to the bit."""
-    fit(make_trainer(), tmp_path / "whole")
+    """SIGTERM during a step: the step is finished and saved, and the rest is the same to the bit."""
+    fit(make_trainer(), tmp_path / "uninterrupted")
     trainer = make_trainer()
     step = trainer.step
 
-    def step_and_be_told() -> None:
+    def step_and_terminate() -> None:
         step()
         if trainer.step_number == stop:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    trainer.step = step_and_be_told  # type: ignore[method-assign]
+    trainer.step = step_and_terminate  # type: ignore[method-assign]
     with pytest.raises(Terminated, match=f"en-de.tiny: stopped at step {stop}; run it again"):
         fit(trainer, tmp_path / "parts")
     outcome = fit(make_trainer(), tmp_path / "parts")
     assert outcome.starts == 2
-    assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
+    assert final_state(tmp_path / "parts") == final_state(tmp_path / "uninterrupted")
 
 
 @pytest.mark.slow
-def test_kill_9_at_five_random_moments(train_together: Together, tmp_path: Path) -> None:
-    """After a step, or while something is being written: by the count, so that no clock decides."""
-    what: dict[str, Any] = {"columns": {"N": 1, "steps": 72}, "settings": {"micro_batches": 1}}
-    assert train_together(tmp_path / "whole", **what) == [(0, ANY)]
+def test_kill_9_at_five_random_moments(train_together: TrainTogether, tmp_path: Path) -> None:
+    """After a step or during a write, chosen by count, not by time."""
+    training: dict[str, Any] = {"columns": {"N": 1, "steps": 72}, "settings": {"micro_batches": 1}}
+    assert train_together(tmp_path / "uninterrupted", **training) == [(0, ANY)]
     moments, starts = random.Random(0), 0
     while starts < 5:
         kill, at = "os.kill(os.getpid(), signal.SIGKILL)", moments.randint(1, 12)
@@ -103,39 +103,39 @@ def test_kill_9_at_five_random_moments(train_together: Together, tmp_path: Path)
             "on_step": f"if trainer.step_number % 13 == {at}: {kill}",
             "on_write": f"if number == {1 + at % 4}: {kill}",
         }
-        which = moments.choice(list(event))
-        ended = train_together(tmp_path / "parts", **what, **{which: event[which]})
-        assert ended[0][0] == -signal.SIGKILL
+        hook = moments.choice(list(event))
+        exits = train_together(tmp_path / "parts", **training, **{hook: event[hook]})
+        assert exits[0][0] == -signal.SIGKILL
         starts += 1
-    assert train_together(tmp_path / "parts", **what) == [(0, ANY)]
+    assert train_together(tmp_path / "parts", **training) == [(0, ANY)]
     assert load_tensors(paths.resume(tmp_path / "parts"))[1]["extra"]["starts"] > 2
-    assert everything(tmp_path / "parts") == everything(tmp_path / "whole")
+    assert final_state(tmp_path / "parts") == final_state(tmp_path / "uninterrupted")
 
 
 def test_a_finished_training_is_not_trained_again(make_trainer: Make, scratch: Path) -> None:
     fit(make_trainer(), scratch)
-    before = everything(scratch)
+    before = final_state(scratch)
     trainer = make_trainer()
     trainer.step = None  # type: ignore[assignment, method-assign]
     outcome = fit(trainer, scratch)
     assert outcome.history[-1]["step"] == trainer.step_number == 8
-    assert everything(scratch) == before
+    assert final_state(scratch) == before
 
 
-def test_a_scratch_that_was_deleted_halfway(make_trainer: Make, scratch: Path) -> None:
-    """Without the state to go on from, training starts anew; without weights that it should hold,
-    it says so."""
+def test_a_partly_deleted_scratch_folder(make_trainer: Make, scratch: Path) -> None:
+    """Without the resume state, training starts from the beginning; a missing checkpoint is an
+    error."""
     fit(make_trainer(average=3), scratch)
-    whole = everything(scratch)
+    expected = final_state(scratch)
     paths.saved_checkpoints(scratch)[0].unlink()
     with pytest.raises(CheckpointError, match="step-0000003.safetensors: missing, but .* step 8"):
         fit(make_trainer(average=3), scratch)
     paths.resume(scratch).unlink()
     assert fit(make_trainer(average=3), scratch).starts == 1
-    assert everything(scratch) == whole
+    assert final_state(scratch) == expected
 
 
-def test_divergence_is_one_clear_line(make_trainer: Make, scratch: Path) -> None:
+def test_divergence_is_a_one_line_error(make_trainer: Make, scratch: Path) -> None:
     trainer = make_trainer(steps=50, learning_rate_scale=1e12)
     with pytest.raises(
         TrainingError, match="training diverged. Lower training.learning_rate_scale"

@@ -1,4 +1,4 @@
-"""The loss against torch's own, in value and gradient."""
+"""The loss compared with torch's own, in value and gradient."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_equals_torch(eps_ls: float, chunk_bytes: int, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("eps_ls", [0.0, 0.1, 0.4])
 def test_equals_the_formula(eps_ls: float) -> None:
-    """In value and in both gradients, padding apart."""
+    """In value and in both gradients, except at padding."""
     torch.manual_seed(1)
     states = torch.randn(20, 8, requires_grad=True)
     embedding = torch.randn(31, 8, requires_grad=True)
@@ -60,7 +60,7 @@ def test_the_formula_by_hand() -> None:
     assert loss.item() == pytest.approx(0.8 * math.log(2) + 0.2 * math.log(4))
 
 
-def test_five_words_on_paper() -> None:
+def test_five_words_by_hand() -> None:
     """Logits 0 for five words: every word has probability 1/5 whatever the smoothing."""
     loss, nll = smoothed_cross_entropy(
         torch.zeros(2, 3), torch.ones(5, 3), torch.tensor([1, 4]), eps_ls=0.4, pad=0
@@ -70,7 +70,7 @@ def test_five_words_on_paper() -> None:
 
 
 @pytest.mark.parametrize("scale", [1.0, 30.0, 1000.0])
-def test_a_right_piece_may_be_as_unlikely_as_can_be(scale: float) -> None:
+def test_a_very_unlikely_target(scale: float) -> None:
     """Its probability, exp(-300) at the second scale, is 0 in float32; its logarithm is not."""
     states, embedding = torch.eye(3), scale * torch.tensor([[0.0], [-5.0], [5.0]]).expand(3, 3)
     targets = torch.tensor([1, 2, 1])
@@ -93,9 +93,9 @@ def test_nothing_but_padding_is_zero() -> None:
     assert states.grad.abs().sum().item() == 0
 
 
-def test_no_gradient_is_computed_where_none_is_wanted() -> None:
+def test_no_gradient_is_computed_where_none_is_needed() -> None:
     """Validation: one product for the logits, 2 N D V operations, and not the gradients' two."""
-    embedding = torch.randn(5, 4, requires_grad=True)  # it wants gradients, but not here
+    embedding = torch.randn(5, 4, requires_grad=True)  # requires gradients, but not here
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         loss, _ = smoothed_cross_entropy(
             torch.randn(3, 4), embedding, torch.tensor([1, 2, 3]), eps_ls=0.1, pad=0

@@ -27,7 +27,7 @@ SETTINGS = Training(
 
 
 def labelled(pairs: int, seed: int) -> TokenArrays:
-    """Sentences of the pieces 10 to 19 with one of two labels: whether 10 stands before 11."""
+    """Sentences of the pieces 10 to 19 with one of two labels: whether 10 comes before 11."""
     random = np.random.default_rng(seed)
     sources, targets = [], []
     for _ in range(pairs):
@@ -65,7 +65,7 @@ def test_the_loss_is_cross_entropy_over_the_labels(tiny: Callable[..., Model]) -
     logits = torch.tensor([[1.0, 2.0, 0.5], [0.0, 0.0, 3.0], [9.0, 9.0, 9.0]])
     target = torch.tensor(
         [[label_pieces.FIRST + 1], [label_pieces.FIRST], [0]]
-    )  # the last fills up
+    )  # the last is padding
 
     def model(source: Any) -> torch.Tensor:
         return logits
@@ -78,7 +78,7 @@ def test_the_loss_is_cross_entropy_over_the_labels(tiny: Callable[..., Model]) -
 
 
 def test_order_is_learned(tiny: Callable[..., Model]) -> None:
-    """What no bag of words could tell: the pieces of both labels are the same."""
+    """A bag of words could not learn this: the pieces of both labels are the same."""
     row = tiny(P_drop=0.0, eps_ls=0.0, steps=60)
     job = Job("order.tiny", "classification", row, SETTINGS, 1, "tokens", "code")
     device = Device(torch.device("cpu"), "float32")

@@ -1,4 +1,5 @@
-"""A step is the mean over a global batch, however it is cut; a job's fingerprint tells jobs apart."""
+"""A step is the mean over a global batch, however it is split; jobs that differ have different
+fingerprints."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def test_a_step_is_adam_on_the_mean_loss(make_trainer: Make) -> None:
         )
         tokens += int((target != 0).sum())
     parameters = list(reference.parameters())
-    for parameter in parameters:  # apart from the flat vector that the trainer gave it
+    for parameter in parameters:  # separate from the trainer's flat vector
         parameter.grad = None
     (losses / tokens).backward()
     rate = 16**-0.5 * 20**-1.5
@@ -74,7 +75,7 @@ def test_dropout_differs_between_steps_and_micro_batches(make_trainer: Make) -> 
     assert len({_seed(1, step, micro) for step in range(20) for micro in range(8)}) == 160
 
 
-def test_processes_share_out_all_work() -> None:
+def test_processes_share_all_work() -> None:
     for count in (1, 2, 3, 8):
         shares = [n for rank in range(count) for n in Processes(rank, count).share(8)]
         assert sorted(shares) == list(range(8))
@@ -87,9 +88,9 @@ def test_fingerprint(make_trainer: Make) -> None:
     other_model = replace(job, model=job.model.replace(P_drop=0.2))
     other_training = replace(job, training=job.training.replace(warmup_steps=21))
     others = [other_model, other_training, replace(job, seed=2), replace(job, tokens_digest="x")]
-    prints = {j.fingerprint(CPU) for j in (job, *others)}
-    assert len(prints) == 5
-    assert job.fingerprint(Device(torch.device("cpu"), "bfloat16")) not in prints
+    fingerprints = {j.fingerprint(CPU) for j in (job, *others)}
+    assert len(fingerprints) == 5
+    assert job.fingerprint(Device(torch.device("cpu"), "bfloat16")) not in fingerprints
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_fingerprint(make_trainer: Make) -> None:
     ],
     ids=["torch", "numpy", "products", "CPU", "instructions", "threads"],
 )
-def test_what_computes_is_part_of_the_fingerprint(
+def test_software_and_hardware_are_part_of_the_fingerprint(
     make_trainer: Make, monkeypatch: pytest.MonkeyPatch, change: Callable[[object], None]
 ) -> None:
     job = make_trainer().job
@@ -120,7 +121,7 @@ def test_a_changed_line_is_part_of_the_fingerprint(make_trainer: Make) -> None:
     assert changed.fingerprint(CPU) != job.fingerprint(CPU)
 
 
-def test_no_tokens(tmp_path: Path, make_trainer: Make) -> None:
+def test_missing_tokens(tmp_path: Path, make_trainer: Make) -> None:
     job = make_trainer().job
     with pytest.raises(DataError, match="manifest.json: not there. Make it: dvc repro encode"):
         Job.of("x", "translation", job.model, job.training, 1, tmp_path, "code")

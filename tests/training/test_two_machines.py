@@ -1,5 +1,5 @@
-"""Two machines of a process each, as torchrun joins them by a rendezvous, one of which dies; here both
-are this one."""
+"""Two machines with a process each, joined by torchrun's rendezvous, one of which dies; here, both are
+this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aiayn.results import paths
 TESTS = Path(__file__).resolve().parents[1]
 STEPS, SAVED, KILLED = 30, 10, 15
 
-# a small training; the second machine dies after a step: torchrun's agent and what it started
+# a small training; the second machine dies after a step: torchrun's agent and its process
 TRAIN = f"""
 import importlib.util, os, signal, sys
 from pathlib import Path
@@ -35,16 +35,16 @@ def load(name, path):
     spec.loader.exec_module(module)
     return module
 
-top, here = load("top", {str(TESTS / "conftest.py")!r}), load("here", {str(TESTS / "training/conftest.py")!r})
+shared, local = load("shared", {str(TESTS / "conftest.py")!r}), load("local", {str(TESTS / "training/conftest.py")!r})
 torch.set_num_threads(1)
 
 @one_line_errors
 def main():
     processes, device = Processes.from_environment(), Device(torch.device("cpu"), "float32")
     with process_group(processes, device):
-        model = top.TINY.replace(steps={STEPS}, checkpoint_steps={SAVED})
-        job = Job("en-de.tiny", "translation", model, here.SETTINGS, 1, "tokens", "code")
-        arrays = here.random_arrays(200), here.random_arrays(20, 1)
+        model = shared.TINY.replace(steps={STEPS}, checkpoint_steps={SAVED})
+        job = Job("en-de.tiny", "translation", model, local.SETTINGS, 1, "tokens", "code")
+        arrays = local.random_arrays(200), local.random_arrays(20, 1)
         trainer = Trainer(job, *arrays, device, processes)
         step = trainer.step
         def dying_step():
@@ -58,16 +58,16 @@ def main():
 main()
 """
 
-End = tuple[int, str]
+Exit = tuple[int, str]
 
 
 @pytest.fixture
-def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[End]]:
-    """Train on both machines until one dies; how the agent of each ended, and what it said."""
+def train_on_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Exit]]:
+    """Train on both machines until one dies; exit code and stderr of each agent."""
     (tmp_path / "train.py").write_text(TRAIN)
     monkeypatch.chdir(tmp_path)
 
-    def train() -> list[End]:
+    def train() -> list[Exit]:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         agents = [
@@ -79,35 +79,40 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[E
             )
             for _ in range(2)
         ]  # fmt: skip
-        ends = []
+        exits = []
         for agent in agents:
-            _, said = agent.communicate(timeout=300)
-            ends.append((agent.returncode, said))
-        return ends
+            _, stderr = agent.communicate(timeout=300)
+            exits.append((agent.returncode, stderr))
+        return exits
 
     return train
 
 
-def made(scratch: str) -> dict[str, str]:
+def checkpoint_digests(scratch: str) -> dict[str, str]:
     """Digest of each checkpoint."""
     files = paths.saved_checkpoints(Path(scratch))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 @pytest.mark.slow
-def test_what_two_machines_leave_goes_on_with_the_same_bits(
-    both: Callable[[], list[End]], train_together: Callable[..., list[End]], tmp_path: Path
+def test_resuming_after_a_lost_machine_gives_the_same_bits(
+    train_on_both: Callable[[], list[Exit]],
+    train_together: Callable[..., list[Exit]],
+    tmp_path: Path,
 ) -> None:
     columns = {"steps": STEPS, "checkpoint_steps": SAVED}
-    ends = both()
-    (left,) = (said for code, said in ends if code == 1)
-    assert sorted(code for code, _ in ends) == [-9, 1]
-    (said,) = (line for line in left.splitlines() if line.startswith("TrainingError: "))
-    assert " 0 of 2 lost another one; the cause is in that one's own message (" in said
-    assert [*made("scratch")] == ["step-0000010.safetensors"]
+    exits = train_on_both()
+    (survivor_stderr,) = (stderr for code, stderr in exits if code == 1)
+    assert sorted(code for code, _ in exits) == [-9, 1]
+    (error,) = (line for line in survivor_stderr.splitlines() if line.startswith("TrainingError: "))
+    assert " 0 of 2 lost another one; the cause is in that one's own message (" in error
+    assert [*checkpoint_digests("scratch")] == ["step-0000010.safetensors"]
     for scratch, done in (("scratch", SAVED), ("never_killed", 0)):
-        goes_on = f"assert trainer.step_number > {done}"
-        ends = train_together(tmp_path / scratch, 2, columns=columns, on_step=goes_on)
-        assert [code for code, _ in ends] == [0, 0], ends
-    assert [*made("scratch")] == ["step-0000020.safetensors", "step-0000030.safetensors"]
-    assert made("scratch") == made("never_killed")
+        check_resumed = f"assert trainer.step_number > {done}"
+        exits = train_together(tmp_path / scratch, 2, columns=columns, on_step=check_resumed)
+        assert [code for code, _ in exits] == [0, 0], exits
+    assert [*checkpoint_digests("scratch")] == [
+        "step-0000020.safetensors",
+        "step-0000030.safetensors",
+    ]
+    assert checkpoint_digests("scratch") == checkpoint_digests("never_killed")
