@@ -1,4 +1,4 @@
-"""Accuracy and its interval, compared with scipy's."""
+"""Accuracy, and its interval compared with scipy's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aiayn.errors import ScoreError
 from aiayn.evaluation.accuracy import accuracy, interval
 
 
-def test_outputs_count_that_equal_the_expected_ones_to_the_last_character() -> None:
+def test_a_right_output_equals_the_expected_one_exactly() -> None:
     score = accuracy(["a b", "a  b", "", "c"], ["a b", "a b", "", "C"])
     assert score.value == 50.0
 
@@ -20,8 +20,8 @@ def test_the_interval_is_scipys(right: int, of: int) -> None:
     assert interval(right, of) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
 
 
-def test_all_right_is_no_certainty() -> None:
-    """0.025^(1/n), the only chance of n right out of n that is no larger than 0.025."""
+def test_a_perfect_accuracy_has_an_interval() -> None:
+    """Its lower end is 0.025^(1/n): with that accuracy, n of n are right with probability 0.025."""
     score = accuracy(["x"] * 1000, ["x"] * 1000)
     assert (score.value, score.high) == (100.0, 100.0)
     assert score.low == pytest.approx(100 * 0.025 ** (1 / 1000))

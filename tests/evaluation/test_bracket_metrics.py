@@ -1,4 +1,4 @@
-"""Brackets counted as EVALB counts them: by hand, against PYEVALB, against EVALB itself."""
+"""Brackets counted as by EVALB: by hand, and compared with PYEVALB and with EVALB itself."""
 
 from __future__ import annotations
 
@@ -32,21 +32,24 @@ LABELS = ("NP", "VP", "S", "ADVP", "PRT", "PP", "TOP", "SBAR")
 
 
 def _perturbed(tree: Tree, chance: random.Random) -> Tree:
-    """The tree after up to seven symbols were lost, added or swapped, and the rest repaired."""
+    """The tree after up to seven symbols are deleted, inserted or swapped, and the rest is repaired."""
     symbols = linearize(tree, "dummy").split()
     for _ in range(chance.randrange(8)):
-        place = chance.randrange(len(symbols))
+        position = chance.randrange(len(symbols))
         change = chance.randrange(4)
         if change == 0 and len(symbols) > 1:
-            del symbols[place]
+            del symbols[position]
         elif change == 1:
-            symbols.insert(place, chance.choice("()") + chance.choice(LABELS))
+            symbols.insert(position, chance.choice("()") + chance.choice(LABELS))
         elif change == 2:
-            other = chance.randrange(len(symbols))
-            symbols[place], symbols[other] = symbols[other], symbols[place]
+            second_position = chance.randrange(len(symbols))
+            symbols[position], symbols[second_position] = (
+                symbols[second_position],
+                symbols[position],
+            )
         else:
-            symbols[place:place] = [f"({chance.choice(LABELS)}"]
-            symbols.insert(min(len(symbols), place + 3), f"){chance.choice(LABELS)}")
+            symbols[position:position] = [f"({chance.choice(LABELS)}"]
+            symbols.insert(min(len(symbols), position + 3), f"){chance.choice(LABELS)}")
     return restore(symbols, tree.words, tree.tags).tree
 
 
@@ -70,13 +73,13 @@ def pairs(treebank_sample: dict[str, str]) -> list[tuple[Tree, Tree]]:
     [
         # identical; TOP and the period do not count
         ("(TOP (S (NP (X a)) (VP (X b)) (. .)))", "(S (NP (X a)) (VP (X b)) (. .))", (3, 3, 3)),
-        # the comma is taken out before spans are compared
+        # the comma is removed before spans are compared
         ("(S (NP (X a)) (, ,) (VP (X b)))", "(S (NP (X a) (, ,)) (VP (X b)))", (3, 3, 3)),
-        # a bracket around punctuation alone is nothing
+        # a bracket around punctuation alone does not count
         ("(S (X a) (PRN (: -)))", "(S (X a) (: -))", (1, 1, 1)),
         ("(S (PRT (X a)) (X b))", "(S (ADVP (X a)) (X b))", (2, 2, 2)),
         ("(S (NP (X a)) (X b))", "(S (VP (X a)) (X b))", (1, 2, 2)),
-        # each of two equal brackets is matched by one of its own
+        # two equal brackets need two matches
         ("(NP (NP (X a)))", "(NP (X a))", (1, 2, 1)),
         ("(NP (X a))", "(NP (NP (NP (X a))))", (1, 1, 3)),
         ("(S (X a) (X b))", "(TOP (X a) (X b))", (0, 1, 0)),
@@ -88,7 +91,7 @@ def test_by_hand(gold: str, predicted: str, counts: tuple[int, int, int]) -> Non
 
 
 def _without_punctuation(tree: Tree) -> Tree:
-    """As PYEVALB must be given a tree: it knows no parameters, so COLLINS.prm is applied here."""
+    """The tree as PYEVALB needs it: it has no parameters, so COLLINS.prm is applied here."""
     kept = [n for n, tag in enumerate(tree.tags) if tag not in PUNCTUATION]
     spans = [
         (b.label, sum(n < b.start for n in kept), sum(n < b.end for n in kept))
@@ -107,7 +110,7 @@ def _without_punctuation(tree: Tree) -> Tree:
 @pytest.mark.slow
 def test_equal_to_pyevalb(pairs: list[tuple[Tree, Tree]]) -> None:
     """PYEVALB 0.1.3 counts the outermost bracket, which always matches, and compares sets, so
-    pairs with a bracket twice over the same words are left to EVALB."""
+    pairs with the same bracket twice over the same words are compared with EVALB alone."""
     scorer, compared, differing = Scorer(), 0, 0
     for gold, predicted in pairs:
         plain = [_without_punctuation(tree) for tree in (gold, predicted)]
@@ -130,7 +133,7 @@ def test_equal_to_evalb(pairs: list[tuple[Tree, Tree]], tmp_path: Path) -> None:
     folder = os.environ.get("EVALB")
     if not folder:
         pytest.skip(
-            "EVALB is to name a folder with evalb and COLLINS.prm; "
+            "set EVALB to a folder with evalb and COLLINS.prm; "
             "their source is in the wheel of allennlp 1.0.0, tools/EVALB"
         )
     for name, trees in zip(("gold", "predicted"), zip(*pairs, strict=True), strict=True):
@@ -179,7 +182,7 @@ def test_scores_of_a_set() -> None:
 
 
 def test_a_sentence_of_punctuation_alone_is_skipped() -> None:
-    """As by EVALB, which finds no word in it: it is neither right nor wrong."""
+    """As by EVALB, which finds no word in it: it counts as neither right nor wrong."""
     gold = [read_tree(tree, "gold") for tree in ("(S (NP (X a)))", "(S (: -) (. .))")]
     parses = read_parses(["(S (X) )S", "(S (:) (.) )S"], gold)
     assert (len(parses.counts), parses.skipped) == (1, 1)
@@ -188,13 +191,13 @@ def test_a_sentence_of_punctuation_alone_is_skipped() -> None:
 
 
 @pytest.mark.slow
-def test_wrapped_is_f1_of_trees_with_a_node_more_below_the_root(
+def test_wrapped_is_f1_of_trees_with_another_node_below_the_root(
     pairs: list[tuple[Tree, Tree]],
 ) -> None:
     def wrapped(tree: Tree) -> Tree:
         return read_tree(f"(S1 (S {str(tree).removeprefix('(TOP ')})", "wrapped")
 
-    dash = Tree((";",), (":",), ())  # nothing that counts is in it, wrapped or not
+    dash = Tree((";",), (":",), ())  # nothing in it counts, wrapped or not
     pairs = [*pairs, (dash, dash)]
     counts = [count(wrapped(gold), wrapped(predicted)) for gold, predicted in pairs]
     matched, gold, predicted = (
@@ -207,12 +210,12 @@ def test_wrapped_is_f1_of_trees_with_a_node_more_below_the_root(
     assert expected > scores["bracket_f1"].value + 0.1
 
 
-def test_whatever_was_written_is_scored_and_counted() -> None:
+def test_malformed_parses_are_repaired_scored_and_counted() -> None:
     tree = read_tree("(S (NP (X a)) (VP (X b)))", "gold")
     parses = read_parses(["", "no tree at all", "(S (NP (X)"], [tree] * 3)
     assert (len(parses.counts), parses.repaired, parses.skipped) == (3, 3, 0)
     scores = score_by_name(BRACKET_METRICS, parses)
-    # of nine brackets one is found; of two predicted, NP goes on to the end of the sentence
+    # of nine brackets one is found; of two predicted, NP extends to the end of the sentence
     assert scores["bracket_recall"].value == pytest.approx(100 / 9)
     assert scores["bracket_precision"].value == 50
 
@@ -225,12 +228,12 @@ def test_a_sentence_of_500_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outputs", "trees", "said"),
+    ("outputs", "trees", "expected"),
     [
         ([], ["(S (X a))"], "0 outputs cannot be scored against 1 trees"),
         ([""], ["(())"], "none of 1"),
     ],
 )
-def test_nothing_to_score(outputs: list[str], trees: list[str], said: str) -> None:
-    with pytest.raises(ScoreError, match=said):
+def test_nothing_to_score(outputs: list[str], trees: list[str], expected: str) -> None:
+    with pytest.raises(ScoreError, match=expected):
         read_parses(outputs, [read_tree(tree, "gold") for tree in trees])

@@ -1,4 +1,4 @@
-"""Families of paired tests: verdicts, intervals and what is said of a missing partner."""
+"""Families of paired tests: verdicts, intervals, and the reason when seeds cannot be paired."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from aiayn.evaluation.contrasts import (
 from aiayn.evaluation.significance import Difference
 
 MINUS = {"row": 1.0, "base": -1.0}
-READ_ONCE = Design()
+ONE_LOOK = Design()
 BASE = {1: 27.36, 2: 18.1, 3: 24.3, 4: 18.6, 5: 22.0}
 
 
-def contrasted(
-    row: dict[int, float], base: dict[int, float] = BASE, design: Design = READ_ONCE
+def contrast(
+    row: dict[int, float], base: dict[int, float] = BASE, design: Design = ONE_LOOK
 ) -> ContrastTest:
     found = between_models("bleu", MINUS, {"row": row, "base": base}, design, equality=False)
     assert isinstance(found, ContrastTest)
@@ -32,9 +32,9 @@ def contrasted(
 
 
 def test_models_are_paired_by_seed() -> None:
-    """scipy's paired test of those seeds that both have, whatever their order."""
+    """scipy's paired test of the seeds that both have, in any order."""
     row = {5: 23.1, 2: 18.5, 1: 27.9, 7: 50.0}
-    found = contrasted(row)
+    found = contrast(row)
     expected = stats.ttest_rel([23.1, 18.5, 27.9], [22.0, 18.1, 27.36])
     assert found.p_value == pytest.approx(expected.pvalue)
     assert (found.count, set(found.unpaired)) == (3, {3, 4, 7})
@@ -43,7 +43,7 @@ def test_models_are_paired_by_seed() -> None:
     assert set(decision.effect.unpaired) == {3, 4, 7}
 
 
-def test_a_contrast_of_three_models_is_that_of_their_sums() -> None:
+def test_a_contrast_of_three_models_tests_their_weighted_sum() -> None:
     models = {"a": {1: 1.0, 2: 2.5, 3: 2.0}, "b": {1: 2.0, 2: 2.0, 3: 4.5}, "base": BASE}
     weights = {"a": 0.5, "b": 0.5, "base": -1.0}
     found = between_models("bleu", weights, models, Design(), equality=False)
@@ -53,7 +53,7 @@ def test_a_contrast_of_three_models_is_that_of_their_sums() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "looks", "why"),
+    ("row", "looks", "reason"),
     [
         ({1: 9.0}, (), "one seed"),
         ({9: 9.0}, (), "no seed in common"),
@@ -61,27 +61,29 @@ def test_a_contrast_of_three_models_is_that_of_their_sums() -> None:
         ({1: 9.0, 2: 8.0}, (3, 5), "2 seeds, first look at 3"),
     ],
 )
-def test_why_nothing_is_tested(row: dict[int, float], looks: tuple[int, ...], why: str) -> None:
+def test_the_reason_why_nothing_is_tested(
+    row: dict[int, float], looks: tuple[int, ...], reason: str
+) -> None:
     base = {1: 2.0, 2: 4.0}
     found = between_models(
         "bleu", MINUS, {"row": row, "base": base}, Design(looks), equality=False
     )  # fmt: skip
     assert isinstance(found, Untested)
-    assert why in found.why
+    assert reason in found.why
     assert decide({("bleu", "row"): found}) == {
         ("bleu", "row"): Decision(None, "undecided", found.why)
     }
 
 
-def test_seeds_after_a_look_wait_for_the_next() -> None:
+def test_seeds_after_a_look_count_from_the_next() -> None:
     row = {seed: value + 0.1 * seed for seed, value in BASE.items()}
-    four = {seed: row[seed] for seed in (1, 2, 3, 4)}
+    four_seeds = {seed: row[seed] for seed in (1, 2, 3, 4)}
     design = Design((3, 5))
     assert (
-        contrasted(four, design=design).difference
-        == contrasted(dict(list(row.items())[:3])).difference
+        contrast(four_seeds, design=design).difference
+        == contrast(dict(list(row.items())[:3])).difference
     )
-    assert contrasted(row, design=design).count == 5
+    assert contrast(row, design=design).count == 5
 
 
 def test_perplexity_is_tested_by_its_logarithm() -> None:
@@ -118,8 +120,8 @@ def family(
 
 @pytest.mark.parametrize("looks", [(), (4, 7, 10)])
 def test_intervals_and_verdicts_never_disagree(looks: tuple[int, ...]) -> None:
-    """Decided: the interval leaves out 0, or lies within or beyond the margin; undecided: it does
-    neither. Each holds its estimate and none is narrower than the interval of a test alone."""
+    """Decided: the interval excludes 0, or is within or beyond the margin; undecided: neither. Each
+    interval contains its estimate."""
     generator = np.random.default_rng(3)
     outcomes = set()
     for _ in range(200):
@@ -128,24 +130,24 @@ def test_intervals_and_verdicts_never_disagree(looks: tuple[int, ...]) -> None:
             test, effect, outcome = tests[key], decision.effect, decision.outcome
             assert effect
             margin = test.margin or 0.0
-            apart = effect.low >= margin or effect.high <= -margin
-            within = test.margin is not None and -margin <= effect.low and effect.high <= margin
-            assert (outcome != "undecided") == (apart or within)
-            assert (outcome == "equal") == within
-            assert apart == (outcome in ("higher", "lower"))
+            is_beyond = effect.low >= margin or effect.high <= -margin
+            is_within = test.margin is not None and -margin <= effect.low and effect.high <= margin
+            assert (outcome != "undecided") == (is_beyond or is_within)
+            assert (outcome == "equal") == is_within
+            assert is_beyond == (outcome in ("higher", "lower"))
             assert effect.low <= effect.value <= effect.high
             assert (effect.corrected < 0.05) == (outcome != "undecided")
             outcomes.add(outcome)
     assert outcomes == {"higher", "lower", "equal", "undecided"}
 
 
-def test_intervals_of_a_family_cover_all_at_once() -> None:
-    """Of families without a difference, all intervals hold 0 in 95 %."""
+def test_intervals_of_a_family_are_simultaneous() -> None:
+    """Of families without a difference, 95 % have 0 in all intervals."""
     generator = np.random.default_rng(5)
     missed = 0
     for differences in generator.normal(0, 1, (800, 10, 5)):
         tests = {
-            ("bleu", str(n)): contrasted(dict(enumerate(row)), dict.fromkeys(range(5), 0.0))
+            ("bleu", str(n)): contrast(dict(enumerate(row)), dict.fromkeys(range(5), 0.0))
             for n, row in enumerate(differences.tolist())
         }
         effects = [decision.effect for decision in decide(tests).values()]
@@ -157,13 +159,13 @@ def test_equality_is_not_the_absence_of_a_difference() -> None:
     """With a wide spread it is undecided, with a small one equal, beyond the margin unequal."""
     wide = dict(zip(range(5), (-2.0, 3.0, 1.0, -3.0, 0.5), strict=True))
     small = dict(zip(range(5), (0.01, -0.02, 0.03, 0.0, 0.01), strict=True))
-    at = {seed: value + 0.3 for seed, value in small.items()}
+    near_margin = {seed: value + 0.3 for seed, value in small.items()}
     beyond = {seed: value - 0.6 for seed, value in small.items()}
     zero = dict.fromkeys(range(5), 0.0)
     for row, outcome in (
         (wide, "undecided"),
         (small, "equal"),
-        (at, "undecided"),
+        (near_margin, "undecided"),
         (beyond, "lower"),
     ):
         found = between_models("bleu", MINUS, {"row": row, "base": zero}, Design(), equality=True)
@@ -171,7 +173,7 @@ def test_equality_is_not_the_absence_of_a_difference() -> None:
         assert decide({("bleu", "row"): found})["bleu", "row"].outcome == outcome
 
 
-def test_hopeless_seeds_end_in_no_traceback() -> None:
+def test_extreme_values_raise_no_error() -> None:
     models = {"row": {1: 6.0, 2: 7.0}, "base": {1: 5.0, 2: math.exp(700)}}
     found = between_models("perplexity", MINUS, models, Design(), equality=False)
     decision = decide({("perplexity", "row"): found})["perplexity", "row"]

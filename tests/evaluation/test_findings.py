@@ -1,4 +1,4 @@
-"""The paper's statements, judged over models' seeds and over decoding modes."""
+"""The paper's statements, tested over models' seeds and over decoding modes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def judged(
     samples = {
         "bleu": {model: dict(enumerate(bleu, 1)) for model, bleu in models.items()},
         "perplexity": {
-            model: {seed: float(np.exp(1 - one / 20)) for seed, one in enumerate(bleu, 1)}
+            model: {seed: float(np.exp(1 - score / 20)) for seed, score in enumerate(bleu, 1)}
             for model, bleu in models.items()
         },
     }
@@ -37,9 +37,9 @@ def judged(
 
 
 def shifted(by: float, *, noise: float = 0.1) -> list[float]:
-    """The base's seeds, another model's: the shared part cancels, its own does not."""
-    own = np.random.default_rng(round(abs(by) * 100)).normal(0, noise, len(FIVE))
-    return [float(one + by + extra) for one, extra in zip(FIVE, own, strict=True)]
+    """Scores of another model by seed: the part shared with the base cancels, the noise does not."""
+    deviations = np.random.default_rng(round(abs(by) * 100)).normal(0, noise, len(FIVE))
+    return [float(score + by + extra) for score, extra in zip(FIVE, deviations, strict=True)]
 
 
 def test_findings_are_judged_by_what_they_compare() -> None:
@@ -49,7 +49,7 @@ def test_findings_are_judged_by_what_they_compare() -> None:
         "big": [30.0],
     }  # fmt: skip
     found = judged(models, base="brief")
-    assert {key: held.verdict for key, held in found.items()} == dict.fromkeys(
+    assert {key: finding.verdict for key, finding in found.items()} == dict.fromkeys(
         STATEMENTS, "not run at this scale"
     ) | {
         "one_head": "holds at this scale", "layers": "holds at this scale",
@@ -69,8 +69,8 @@ def test_findings_are_judged_by_what_they_compare() -> None:
 
 
 def test_decoding_modes_are_compared_within_each_run() -> None:
-    """scipy's paired t-test says the same: runs far apart in BLEU, and each a little better by its
-    average. Of one run nothing can be said, nor of a gain that is the same in all."""
+    """As by scipy's paired t-test: runs differ much in BLEU, and averaging improves each a little.
+    One run cannot be tested, nor a gain that is the same in all runs."""
     last, averaged, greedy = [20.0, 35.0, 28.0], [20.9, 35.8, 29.0], [20.8, 36.0, 28.9]
     runs = zip(last, averaged, greedy, strict=True)
     modes = [DecodingModes(**dict(zip(paths.DECODING_MODES, bleu, strict=True))) for bleu in runs]
@@ -82,17 +82,17 @@ def test_decoding_modes_are_compared_within_each_run() -> None:
     assert effect.p_value == pytest.approx(stats.ttest_rel(averaged, last).pvalue, abs=1e-6)
     assert effect.corrected == pytest.approx(2 * effect.p_value, abs=2e-6)
     assert effect.count == 3
-    alike = [
+    equal_gains = [
         {1: DecodingModes(last=1.1, averaged=1.2, greedy=1)},
         {1: DecodingModes(last=2, averaged=2.1, greedy=1)},
     ]
-    for few, why in (([{1: modes[0]}], "one run"), (alike, "the same in all runs")):
-        alone = judged({"base": [1.0]}, few)["averaging"]
-        assert (alone.verdict, alone.effect, alone.why_not_tested) == ("undecided", None, why)
+    for untestable, reason in (([{1: modes[0]}], "one run"), (equal_gains, "the same in all runs")):
+        alone = judged({"base": [1.0]}, untestable)["averaging"]
+        assert (alone.verdict, alone.effect, alone.why_not_tested) == ("undecided", None, reason)
 
 
-def test_p_values_count_the_looks_at_them() -> None:
-    """What holds with three seeds if these are all need not hold if five were announced."""
+def test_p_values_are_corrected_for_interim_looks() -> None:
+    """What holds with three seeds if these are all need not hold if five are planned."""
     models = {"base": FIVE[:3], "A_h1": shifted(-1)[:3]}
     once, first = (
         judged(models, interim_looks=looks)["one_head"] for looks in ((), (3, 5))
@@ -111,17 +111,19 @@ def declared(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_declared_statements_are_the_family_each_by_its_measure() -> None:
+def test_the_family_is_the_declared_statements_by_their_measures() -> None:
     models = {"base": FIVE, "A_h32": shifted(-1), "A_h1": shifted(-1.3), "E_learned": shifted(0.02)}
-    chosen: dict[str, Any] = {
+    declared_statements: dict[str, Any] = {
         "many_heads": {"measure": "perplexity"}, "positions_bleu": {"measure": "bleu"},
         "one_head": {"measure": "bleu", "interim_looks": (3,)},
     }  # fmt: skip
-    found = judged(models, interim_looks=(4, 5), preregistration=declared(statements=chosen))
-    assert found.keys() == chosen.keys()
-    claims = statements({key: one["measure"] for key, one in chosen.items()})
+    found = judged(
+        models, interim_looks=(4, 5), preregistration=declared(statements=declared_statements)
+    )
+    assert found.keys() == declared_statements.keys()
+    claims = statements({key: form["measure"] for key, form in declared_statements.items()})
     assert (claims["many_heads"].claim, claims["positions_bleu"].claim) == ("higher", "equal")
-    assert {one.verdict for one in found.values()} == {"holds at this scale"}
+    assert {finding.verdict for finding in found.values()} == {"holds at this scale"}
     assert found["positions_bleu"].effect  # within 0.5, the declared margin
     assert max(abs(found["positions_bleu"].effect.low), found["positions_bleu"].effect.high) > 0.2
     assert found["many_heads"].effect
@@ -131,7 +133,7 @@ def test_declared_statements_are_the_family_each_by_its_measure() -> None:
 
 
 def test_a_model_of_several_seeds_counts_once() -> None:
-    """Two models are two, however often one was trained; one alone is as many as its seeds."""
+    """Of several models, each counts once, however many seeds it has; of a single one, each seed."""
     gains = [1.0, 1.1, 0.9, 1.05, 0.95]
     base = {
         seed: DecodingModes(last=20, averaged=20 + gain, greedy=20)
@@ -153,9 +155,11 @@ def test_runs_that_differ_by_their_seeds_alone() -> None:
     assert over_seeds(twice, {**bleu, "again": DecodingModes(last=-1, averaged=-1, greedy=-1)}) == (
         over_seeds(demo.runs, bleu)
     )
-    together = [[int(one.last) for one in seeds.values()] for seeds in over_seeds(demo.runs, bleu)]
+    groups = [
+        [int(modes.last) for modes in seeds.values()] for seeds in over_seeds(demo.runs, bleu)
+    ]
     runs = list(demo.runs.values())
-    assert sorted(n for seeds in together for n in seeds) == list(range(len(runs)))
-    assert len(together) == len({(run.task, run.model) for run in runs}) < len(runs)
-    for seeds in together:
+    assert sorted(n for seeds in groups for n in seeds) == list(range(len(runs)))
+    assert len(groups) == len({(run.task, run.model) for run in runs}) < len(runs)
+    for seeds in groups:
         assert len({(runs[n].task, runs[n].model) for n in seeds}) == 1

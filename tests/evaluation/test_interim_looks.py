@@ -1,4 +1,4 @@
-"""O'Brien and Fleming's bounds against published tables and a simulated random walk."""
+"""O'Brien and Fleming's bounds compared with published tables and a simulated random walk."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def test_bounds_are_the_published_ones(looks: int, level: float, last: float) ->
 
 
 def test_uneven_looks_keep_the_level() -> None:
-    """Of random walks without a drift, simulated apart, one in twenty is called at some look."""
+    """One in twenty independent random walks without drift crosses the bound at some look."""
     looks, walks = (4, 7, 10), 200_000
     steps = np.random.default_rng(1).standard_normal((walks, looks[-1])).cumsum(axis=1)
-    called = np.zeros(walks, dtype=bool)
+    crossed = np.zeros(walks, dtype=bool)
     for look in looks:
         z = steps[:, look - 1] / np.sqrt(look)
-        called |= np.abs(z) > stats.norm.isf(nominal(0.05, looks, look) / 2)
-    assert called.mean() == pytest.approx(0.05, abs=0.002)
+        crossed |= np.abs(z) > stats.norm.isf(nominal(0.05, looks, look) / 2)
+    assert crossed.mean() == pytest.approx(0.05, abs=0.002)
 
 
 @pytest.mark.parametrize("p_value", [0.6, 0.04, 1e-3, 1e-9])
 @pytest.mark.parametrize("seeds", [4, 7, 10])
-def test_the_corrected_p_value_is_the_level_at_which_a_look_just_decides(
+def test_a_look_just_decides_at_the_level_of_the_corrected_p_value(
     p_value: float, seeds: int
 ) -> None:
     looks = (4, 7, 10)

@@ -1,4 +1,4 @@
-"""Scores of labels, against figures worked out on paper."""
+"""Scores of labels, compared with figures computed by hand."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_accuracy_f1_and_confusion() -> None:
     assert low < 100 * 4 / 6 < high
 
 
-def test_one_class_only_and_nothing_right() -> None:
+def test_a_single_class_and_no_correct_output() -> None:
     scores = score_by_name(LABEL_METRICS, labelled(["b", "b"], ["a", "a"]))
     assert scores["accuracy"].value == scores["macro_f1"].value == 0
     assert scores["accuracy"].low == 0
@@ -63,12 +63,12 @@ def test_calibration() -> None:
     expected = 100 * (4 * 0.2 + 2 * 0.4) / 6
     assert calibration_error(probabilities, right) == pytest.approx(expected)
     assert calibration_error([1.0, 1.0], [True, True]) == 0
-    # as likely, in one bin: too sure and not sure enough make up for each other
+    # equal probabilities, in one bin: overconfidence and underconfidence cancel
     assert calibration_error([0.5, 0.5], [True, False]) == pytest.approx(0)
 
 
-def test_a_bin_holds_its_upper_end_alone() -> None:
-    """6/15 belongs to (5/15, 6/15], what is above it to the next: they do not make up."""
+def test_a_bin_contains_its_upper_end_only() -> None:
+    """6/15 belongs to (5/15, 6/15], anything above it to the next bin: their errors do not cancel."""
     assert calibration_error([0.4, 0.41], [False, True]) == pytest.approx(100 * (0.4 + 0.59) / 2)
 
 

@@ -13,14 +13,14 @@ from aiayn.evaluation.contrasts import ContrastTest, Design, between_models, dec
 
 @pytest.mark.parametrize("seed_noise", [0.0, 0.5])
 @pytest.mark.parametrize("spread", ["equal", "unequal"])
-def test_the_family_wise_error_is_held(spread: str, seed_noise: float) -> None:
+def test_the_family_wise_error_rate(spread: str, seed_noise: float) -> None:
     """Without any difference, one family in twenty has a false decision, over all looks."""
     generator = np.random.default_rng([len(spread), int(10 * seed_noise)])
-    false = under_the_null(spread, seed_noise).decided(20_000, generator)
-    assert 0.04 <= false.any(axis=1).mean() <= 0.055
+    false_decisions = under_the_null(spread, seed_noise).decided(20_000, generator)
+    assert 0.04 <= false_decisions.any(axis=1).mean() <= 0.055
 
 
-def test_a_difference_at_the_margin_is_called_equal_no_more_often() -> None:
+def test_a_difference_at_the_margin_is_rarely_called_equal() -> None:
     simulation = Simulation(
         weights=np.eye(2), effects=np.full(2, 0.5), noise=np.full(2, 0.3),
         looks=[LOOKS] * 2, margins=[0.5, 0.5],
@@ -61,6 +61,6 @@ def test_the_simulation_decides_as_the_comparison_does() -> None:
             assert isinstance(test, ContrastTest)
             tests["bleu", str(n)] = test
         outcomes = [decision.outcome for decision in decide(tests).values()]
-        others = [outcome != "undecided" for outcome in outcomes[:3]]
-        assert [*others, outcomes[3] == "equal"] == decided.tolist()
+        is_decided = [outcome != "undecided" for outcome in outcomes[:3]]
+        assert [*is_decided, outcomes[3] == "equal"] == decided.tolist()
     assert 0 < found.mean() < 1

@@ -28,8 +28,8 @@ def test_every_statement_is_declared_with_one_measure_and_looks_within_its_seeds
     form = design.preregistration
     assert form
     assert form.statements.keys() == STATEMENTS.keys()
-    looks = [one.interim_looks or design.interim_looks for one in form.statements.values()]
-    assert max(max(of_one) for of_one in looks) == len(form.seeds)
+    looks = [s.interim_looks or design.interim_looks for s in form.statements.values()]
+    assert max(max(seeds) for seeds in looks) == len(form.seeds)
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -46,19 +46,19 @@ def test_seeds_are_fresh(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_scale_takes_it_up_by_its_name(name: str, tmp_path: Path) -> None:
+def test_a_scale_includes_a_preregistration_by_name(name: str, tmp_path: Path) -> None:
     file = tmp_path / "params.yaml"
     overrides = [
         "scale=multi30k_table3", f"+preregistration={name}",
         "+variations.preregistration.commit=1a2b3c4",
     ]  # fmt: skip
     compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", overrides)
-    taken_up = config.load(file).variations
+    variations = config.load(file).variations
     expected = declared(name)
-    assert taken_up.interim_looks == expected.interim_looks
-    assert taken_up.preregistration
+    assert variations.interim_looks == expected.interim_looks
+    assert variations.preregistration
     assert expected.preregistration
-    assert taken_up.preregistration == expected.preregistration.replace(commit="1a2b3c4")
+    assert variations.preregistration == expected.preregistration.replace(commit="1a2b3c4")
 
 
 @pytest.mark.parametrize(("column", "name", "share"), [
@@ -90,19 +90,19 @@ def test_a_scale_trains_and_decodes_every_declared_seed(tmp_path: Path) -> None:
                 assert seeds[row][seed] in scale.tested, (row, seed)
 
 
-def test_what_is_in_force_is_what_its_commit_declared() -> None:
-    """And no scale names a commit that does not have the form."""
-    named = {
+def test_preregistrations_in_use_equal_those_of_their_commits() -> None:
+    """Nor does a scale name a commit without the form."""
+    commits = {
         path: match[1]
         for path in (ROOT / "conf/scale").glob("*.yaml")
         if (match := re.search(r"preregistration: \{commit: '?\"?(\w+)", path.read_text()))
     }
-    if not named:
+    if not commits:
         pytest.skip("no scale has taken up a declaration yet")
-    for path, commit in named.items():
+    for path, commit in commits.items():
         (name,) = re.findall(r"/preregistration: (\w+)", path.read_text())
-        shown = subprocess.run(
+        committed = subprocess.run(
             ["git", "show", f"{commit}:conf/preregistration/{name}.yaml"], cwd=ROOT, check=True,
             capture_output=True, text=True,
         ).stdout  # fmt: skip
-        assert yaml.safe_load(shown) == yaml.safe_load(FORMS[name].read_text())
+        assert yaml.safe_load(committed) == yaml.safe_load(FORMS[name].read_text())

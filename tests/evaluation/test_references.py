@@ -1,4 +1,4 @@
-"""References are the ones their manifest describes, and hypotheses answer them line by line."""
+"""References are those their manifest describes, and hypotheses have as many lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, describe: Describe) -> Path:
     return folder
 
 
-def test_only_line_feeds_part_sentences_and_the_identity_comes_along(folder: Path) -> None:
+def test_only_line_feeds_separate_sentences(folder: Path) -> None:
     references = read_references(folder, "test")
     assert references.sentences == ("Ein Hund.", "Zwei\u2028Katzen\x85 ", "", "Drei Vögel.")
     assert references.path == folder / "test.target"
@@ -55,14 +55,14 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "complaint"), [(b"", "the file is empty"), (b"a\n\xe4\n", "line 2 is not UTF-8")]
+    ("target", "message"), [(b"", "the file is empty"), (b"a\n\xe4\n", "line 2 is not UTF-8")]
 )
 def test_unreadable_references_are_refused(
-    folder: Path, describe: Describe, target: bytes, complaint: str
+    folder: Path, describe: Describe, target: bytes, message: str
 ) -> None:
     (folder / "test.target").write_bytes(target)
     describe(folder, test="demo-test")
-    with pytest.raises(DataError, match=rf"test\.target: {complaint}"):
+    with pytest.raises(DataError, match=rf"test\.target: {message}"):
         read_references(folder, "test")
 
 
@@ -73,7 +73,7 @@ def test_empty_hypotheses_are_sentences(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("content", "message"),
     [
         (None, "there is no such file"),
         (b"", "the file is empty"),
@@ -82,14 +82,14 @@ def test_empty_hypotheses_are_sentences(folder: Path, tmp_path: Path) -> None:
         (b"a\nb\nc\nd\n\n", r"has 5 lines and \S*test\.target has 4"),
     ],
 )
-def test_hypotheses_that_do_not_answer_the_references_are_refused(
-    folder: Path, tmp_path: Path, content: bytes | None, complaint: str
+def test_hypotheses_that_do_not_match_the_references_are_refused(
+    folder: Path, tmp_path: Path, content: bytes | None, message: str
 ) -> None:
     path = tmp_path / "en-de.base" / "test.hypotheses"
     path.parent.mkdir()
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(
-        (DataError, ScoreError), match=rf"test\.hypotheses:? {complaint}.*decode@en-de\.base"
+        (DataError, ScoreError), match=rf"test\.hypotheses:? {message}.*decode@en-de\.base"
     ):
         read_hypotheses(path, read_references(folder, "test"))

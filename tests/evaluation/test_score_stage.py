@@ -55,7 +55,7 @@ def score(project: Path, run: str = "en-de.base") -> subprocess.CompletedProcess
     )  # fmt: skip
 
 
-def test_writes_every_split_with_its_identity_and_the_same_bytes_again(project: Path) -> None:
+def test_writes_every_split_with_its_test_set_reproducibly(project: Path) -> None:
     assert score(project).returncode == 0
     path = project / "scores/en-de.base.json"
     first = path.read_bytes()
@@ -67,8 +67,8 @@ def test_writes_every_split_with_its_identity_and_the_same_bytes_again(project: 
     manifest = json.loads((project / "data/text/en-de/manifest.json").read_text())
     for split, measured in report["splits"].items():
         identity = {"corpora", "pairs", "sha256"}
-        held = {key: manifest["splits"][split][key] for key in identity}
-        assert measured.pop("set") == held
+        expected = {key: manifest["splits"][split][key] for key in identity}
+        assert measured.pop("set") == expected
         assert set(measured) == {metric.name for metric in TRANSLATION_METRICS}
         assert all(item["low"] <= item["high"] for item in measured.values())
     assert report["splits"]["test"]["bleu"]["value"] == 100
@@ -84,7 +84,7 @@ def test_writes_every_split_with_its_identity_and_the_same_bytes_again(project: 
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "complaint"),
+    ("file", "content", "message"),
     [
         (
             "outputs/en-de.base/test.hypotheses",
@@ -97,21 +97,21 @@ def test_writes_every_split_with_its_identity_and_the_same_bytes_again(project: 
     ],
 )
 def test_failure_is_one_line_and_leaves_the_old_scores(
-    project: Path, file: str, content: bytes, complaint: str
+    project: Path, file: str, content: bytes, message: str
 ) -> None:
     (project / "scores").mkdir()
     (project / "scores/en-de.base.json").write_text("old")
     (project / file).write_bytes(content)
     result = score(project)
     assert result.returncode == 1
-    assert result.stderr.startswith(complaint)
+    assert result.stderr.startswith(message)
     assert result.stderr.count("\n") == 1
     assert [(path.name, path.read_text()) for path in (project / "scores").iterdir()] == [
         ("en-de.base.json", "old")
     ]
 
 
-def test_an_unknown_run_is_answered_with_the_nearest(project: Path) -> None:
+def test_an_unknown_run_suggests_the_nearest(project: Path) -> None:
     result = score(project, "en-de.bas")
     assert result.returncode == 1
     assert "Did you mean en-de.base?" in result.stderr

@@ -21,14 +21,14 @@ REFERENCES = [" ".join(GENERATOR.choice(WORDS, size)) for size in GENERATOR.inte
 FORMS = [RAW, "lowercased_tokens"]
 
 
-def spoilt(share: float) -> list[str]:
+def corrupted(share: float) -> list[str]:
     return [
         " ".join(word if GENERATOR.random() > share else "Esel" for word in line.split()[:9])
         for line in REFERENCES
     ]
 
 
-FIRST, SECOND = spoilt(0.1), ["", *spoilt(0.25)[1:]]
+FIRST, SECOND = corrupted(0.1), ["", *corrupted(0.25)[1:]]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -47,19 +47,21 @@ def test_the_paired_bootstrap_is_sacrebleus(form: str) -> None:
             [("first", FIRST), ("second", SECOND)], {"BLEU": text_bleu(form)}, [REFERENCES],
             test_type="bs", n_samples=1000,
         )()  # fmt: skip
-    one, other = (result for result in results["BLEU"] if isinstance(result, Result))
-    assert found.difference == pytest.approx(other.score - one.score, abs=0.005)
-    assert found.p_value == pytest.approx(other.p_value, abs=5e-5)
+    first_result, second_result = (
+        result for result in results["BLEU"] if isinstance(result, Result)
+    )
+    assert found.difference == pytest.approx(second_result.score - first_result.score, abs=0.005)
+    assert found.p_value == pytest.approx(second_result.p_value, abs=5e-5)
 
 
 def test_no_difference_and_one_sentence_are_not_significant() -> None:
     same = resample(count(FIRST, REFERENCES, RAW), RAW)
     assert paired_bootstrap(same, same).p_value == 1
-    one, other = (
+    first, second = (
         resample(count([line], ["ein Hund läuft im Park"], RAW), RAW)
         for line in ("ein Hund", "im Park")
     )
-    assert paired_bootstrap(one, other).p_value == 1
+    assert paired_bootstrap(first, second).p_value == 1
 
 
 def test_the_signature_is_that_of_the_score() -> None:
@@ -69,7 +71,7 @@ def test_the_signature_is_that_of_the_score() -> None:
     assert signature(RAW) == str(metric.get_signature())
 
 
-def test_counts_are_read_as_written(tmp_path: Path) -> None:
+def test_counts_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "comparisons/sentences.csv.gz"
     counts = {
         Output("en-de.base", "dev", "last"): count(FIRST, REFERENCES, RAW),
@@ -87,7 +89,7 @@ def test_counts_are_read_as_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no gzip"])
-def test_damage_is_named(tmp_path: Path, content: bytes | None) -> None:
+def test_a_damaged_file_is_named(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "sentences.csv.gz"
     if content is not None:
         path.write_bytes(content)

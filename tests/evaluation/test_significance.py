@@ -1,4 +1,4 @@
-"""Tests over seeds against published worked examples, scipy's tests, and simulation."""
+"""Tests over seeds compared with published worked examples, scipy's tests, and simulation."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_pairs_as_scipy_tests_them(size: int) -> None:
 
 
 @pytest.mark.parametrize("differences", [[], [1.0], [1.0, 1.0, 1.0]])
-def test_without_a_spread_nothing_can_be_said(differences: list[float]) -> None:
+def test_without_a_spread_nothing_is_tested(differences: list[float]) -> None:
     assert paired(differences) is None
 
 
@@ -59,18 +59,18 @@ def test_within_and_beyond_a_margin() -> None:
 
 
 def test_holms_correction() -> None:
-    """Wikipedia's example: of four, 0.005 and 0.01 stay below 0.05, 0.03 and 0.04 do not."""
+    """Wikipedia's example: of four p-values, 0.005 and 0.01 stay below 0.05, 0.03 and 0.04 do not."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.5, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
 
 
-def test_a_difference_at_the_margin_is_seldom_called_equal() -> None:
+def test_a_difference_at_the_margin_is_rarely_called_equal() -> None:
     draws, margin = 2000, 0.3
     generator = np.random.default_rng(8)
-    false = 0
+    false_calls = 0
     for differences in generator.normal(margin, 0.1, (draws, 5)).tolist():
         found = paired(differences)
         assert found is not None
-        false += found.p_within(margin) < LEVEL
-    assert abs(false / draws - LEVEL) <= 3 * sqrt(LEVEL * (1 - LEVEL) / draws)
+        false_calls += found.p_within(margin) < LEVEL
+    assert abs(false_calls / draws - LEVEL) <= 3 * sqrt(LEVEL * (1 - LEVEL) / draws)

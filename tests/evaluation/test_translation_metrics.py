@@ -1,8 +1,8 @@
-"""Scores against tools not of our making: multi-bleu.perl with Moses' scripts, sacrebleu itself.
+"""Scores compared with other tools: multi-bleu.perl with Moses' scripts, sacrebleu itself.
 
 Every figure named PERL was printed by Moses' multi-bleu.perl on text prepared by Moses' Perl
 scripts (replace-unicode-punctuation, lowercase, normalize-punctuation, tokenizer 1.1) and by the
-substitution of get_ende_bleu.sh; for compound_split_bleu, the reference's „ “ ” were made plain first.
+substitution of get_ende_bleu.sh; for compound_split_bleu, the reference's „ “ ” were replaced by " first.
 """
 
 from __future__ import annotations
@@ -86,17 +86,19 @@ def test_tokenized_scores_are_those_of_multi_bleu(
 
 
 @pytest.mark.parametrize(("language", "pairs"), [("de", GERMAN), ("fr", FRENCH)])
-def test_text_of_lowercased_words_has_the_published_protocols_score_alone(
+def test_lowercased_tokens_have_only_the_score_of_their_protocol(
     language: str, pairs: list[tuple[str, str]]
 ) -> None:
     hypotheses, references = zip(*pairs, strict=True)
-    said, expected = (moses.normalized(side, language) for side in (hypotheses, references))
-    scores = score_split(said, expected, language, "lowercased_tokens")
+    hypothesis_words, reference_words = (
+        moses.normalized(side, language) for side in (hypotheses, references)
+    )
+    scores = score_split(hypothesis_words, reference_words, language, "lowercased_tokens")
     assert set(scores) == {"lowercased_bleu"}
     found = scores["lowercased_bleu"]
     assert found.rounded().value == PERL[language]["lowercased_bleu"]
     raw = score_split(hypotheses, references, language)
-    assert found.signature == raw["lowercased_bleu"].signature  # so the two may be compared
+    assert found.signature == raw["lowercased_bleu"].signature  # so the two are comparable
 
 
 NEWSTEST = Path(__file__).parents[2] / "../shared/wmt14-mini-fr/www.statmt.org/wmt14/test-full.tgz"
@@ -112,12 +114,12 @@ def newstest2014() -> list[str]:
 
 
 def perl(line: str, text: list[str]) -> list[str]:
-    """A line of the script, over text."""
-    done = subprocess.run(
+    """The text after a line of the script."""
+    completed = subprocess.run(
         ["perl", "-pe", line], input="\n".join(text), capture_output=True, check=True,
         encoding="utf-8",
     )  # fmt: skip
-    return done.stdout.split("\n")
+    return completed.stdout.split("\n")
 
 
 def get_ende_bleu(hypotheses: list[str], reference: list[str]) -> float:
@@ -149,8 +151,8 @@ def multi_bleu(hypotheses: list[list[str]], reference: list[list[str]]) -> float
             )
             matched, total = matched + (ours & theirs).total(), total + ours.total()
         precision += math.log(matched / total) / 4
-    said, expected = (sum(map(len, side)) for side in (hypotheses, reference))
-    return 100 * math.exp(precision + min(0.0, 1 - expected / said))
+    hypothesis_length, reference_length = (sum(map(len, side)) for side in (hypotheses, reference))
+    return 100 * math.exp(precision + min(0.0, 1 - reference_length / hypothesis_length))
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
@@ -162,11 +164,11 @@ def test_table_2s_protocol_is_that_of_the_authors_script_and_reference() -> None
     ]
     plain = [line.replace("„", '"').replace("“", '"') for line in german]
     metric = {metric.name: metric for metric in TRANSLATION_METRICS}["compound_split_bleu"]
-    for hypotheses, perls in ((german, 64.93), (plain, 65.78)):
+    for hypotheses, printed_by_perl in ((german, 64.93), (plain, 65.78)):
         found = metric.score(Translations(hypotheses, reference, "de"))
         assert found
         assert found.value == pytest.approx(get_ende_bleu(hypotheses, reference), abs=0.01)
-        assert found.rounded().value == perls
+        assert found.rounded().value == printed_by_perl
 
 
 @pytest.mark.slow
@@ -194,7 +196,7 @@ def test_standard_scores_are_those_of_sacrebleus_command(
         assert round((ours.high - ours.low) / 2, 2) == theirs["confidence_var"]
 
 
-def test_signatures_tell_the_protocols_apart() -> None:
+def test_every_protocol_has_its_own_signature() -> None:
     scores = score_split(["Ein Hund."], ["Ein Hund."], "de")
     parts = {name: set(score.signature.split("|")) for name, score in scores.items()}
     assert len({score.signature for score in scores.values()}) == len(TRANSLATION_METRICS)
@@ -210,7 +212,7 @@ def test_signatures_tell_the_protocols_apart() -> None:
 def test_brevity_penalty_and_clipping_in_closed_form() -> None:
     short = score_split(["a b c d e"], ["a b c d e f"], "de")
     assert short["tokenized_bleu"].value == pytest.approx(100 * math.exp(1 - 6 / 5))
-    # the reference pays for one d of four
+    # the reference has one d, so one of four counts
     clipped = score_split(["a b c d d d d"], ["a b c d e f g"], "de")
     orders = [4 / 7, 3 / 6, 2 / 5, 1 / 4]
     assert clipped["tokenized_bleu"].value == pytest.approx(100 * math.prod(orders) ** 0.25)
@@ -228,7 +230,7 @@ AWKWARD = [
 ]
 
 
-def test_a_perfect_translation_scores_100_however_awkward() -> None:
+def test_a_perfect_translation_scores_100_on_awkward_text() -> None:
     for name, score in score_split(AWKWARD, AWKWARD, "de").items():
         best = 0 if name in ERROR_RATES else 100
         assert (score.value, score.low, score.high) == pytest.approx((best, best, best))
@@ -242,7 +244,7 @@ def test_empty_translations_score_0() -> None:
 
 
 def test_an_almost_empty_translation_has_an_interval_that_reaches_0() -> None:
-    # some resamples then hold nothing but empty lines
+    # some resamples then have nothing but empty lines
     scores = score_split(["Ein Hund läuft im Wald.", "", ""], ["Ein Hund läuft im Wald."] * 3, "de")
     for name in scores.keys() - ERROR_RATES:
         assert scores[name].low == 0 < scores[name].value < 100
@@ -255,7 +257,7 @@ def test_unequal_or_no_lines_are_refused(hypotheses: list[str], references: list
         score_split(hypotheses, references, "de")
 
 
-def test_a_score_beyond_its_scale_is_refused_not_cut() -> None:
+def test_a_score_beyond_its_scale_is_refused() -> None:
     """Six words too many, against four of the references: TER is 150 percent."""
     sides = (["a b c d e f g h i", "x"], ["a b c", "x"])
     with pytest.raises(ScoreError, match=r"^TER is 150\.00, beyond its scale of 0 to 100\. "):
@@ -266,7 +268,7 @@ def test_a_score_beyond_its_scale_is_refused_not_cut() -> None:
     assert score.high > 150
 
 
-def test_the_users_seed_neither_enters_nor_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_seed_is_ignored_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     hypotheses, references = zip(*GERMAN, strict=True)
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
     before = score_split(hypotheses, references, "de")
@@ -286,16 +288,16 @@ def test_order_of_sentences_does_not_matter(
 ) -> None:
     shuffled = data.draw(st.permutations(pairs))
     hypotheses, references = zip(*pairs, strict=True)
-    one = score_split(hypotheses, references, "de")
+    scores = score_split(hypotheses, references, "de")
     hypotheses, references = zip(*shuffled, strict=True)
-    other = score_split(hypotheses, references, "de")
-    for name, score in one.items():
+    shuffled_scores = score_split(hypotheses, references, "de")
+    for name, score in scores.items():
         assert score.rounded().value >= 0
         assert score.rounded().value <= 100 or name in ERROR_RATES
-        assert score.value == pytest.approx(other[name].value)
+        assert score.value == pytest.approx(shuffled_scores[name].value)
 
 
-def test_start_up_is_light() -> None:
+def test_importing_loads_no_heavy_package() -> None:
     heavy = "{'torch', 'mlflow', 'matplotlib', 'dvc'} & set(sys.modules)"
     code = f"import sys, aiayn.evaluation.translation_metrics, aiayn.evaluation.references; print({heavy})"
     printed = subprocess.run(

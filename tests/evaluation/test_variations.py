@@ -29,15 +29,15 @@ from aiayn.results.history import History, Line, write
 
 ROOT = Path(__file__).parents[2]
 REFERENCES = [f"Der Hund läuft heute durch den Wald Nummer {n}." for n in range(40)]
-# a word of every n-th sentence is another
-SPOILT = {"en-de.base": 4, "en-de.wide": 3, "en-de.deep": 2, "en-de.base2": 5, "en-de.wide2": 7}
+# by run, n: one word of every n-th sentence is wrong
+ERROR_STEP = {"en-de.base": 4, "en-de.wide": 3, "en-de.deep": 2, "en-de.base2": 5, "en-de.wide2": 7}
 RUNS = {
     "en-de.base": {"task": "en-de", "model": "base", "seed": 1},
     "en-fr.base": {"task": "en-fr", "model": "base", "seed": 1},
     "en-de.wide": {"task": "en-de", "model": "wide", "seed": 1},
     "en-de.deep": {"task": "en-de", "model": "deep", "seed": 3},
 }
-SECOND = {
+SECOND_SEEDS = {
     "en-de.base2": {"task": "en-de", "model": "base", "seed": 2},
     "en-de.wide2": {"task": "en-de", "model": "wide", "seed": 2},
 }
@@ -46,7 +46,7 @@ Compare = Callable[..., Comparison]
 
 
 def hypotheses(run: str) -> list[str]:
-    step = SPOILT[run]
+    step = ERROR_STEP[run]
     return [
         line.replace("Hund", "Esel") if n % step == 0 else line for n, line in enumerate(REFERENCES)
     ]
@@ -71,14 +71,14 @@ def history(*perplexities: float) -> History:
 
 @pytest.fixture
 def project(tmp_path: Path, describe: Callable[..., None]) -> Path:
-    """Dev sets, hypotheses and histories; the last dev perplexity is the run's step of SPOILT."""
+    """Dev set, hypotheses and histories; the last dev perplexity is the run's ERROR_STEP."""
     text = tmp_path / "data/text/en-de"
     text.mkdir(parents=True)
     (tmp_path / "history").mkdir()
     content = "".join(f"{line}\n" for line in REFERENCES).encode()
     (text / "dev.target").write_bytes(content)
     describe(text, dev="demo-dev")
-    for run, step in SPOILT.items():
+    for run, step in ERROR_STEP.items():
         (tmp_path / "outputs" / run).mkdir(parents=True)
         lines = "".join(f"{line}\n" for line in hypotheses(run))
         (tmp_path / "outputs" / run / "dev.hypotheses").write_text(lines, encoding="utf-8")
@@ -102,8 +102,8 @@ def compare(project: Path) -> Compare:
         loaded = config.load(project / "params.yaml")
         counts = count_sentences(loaded.variations, loaded.runs, project)
         sentence_counts.write(project / paths.SENTENCE_COUNTS, counts)
-        kept = sentence_counts.read(project / paths.SENTENCE_COUNTS)
-        return compare_variations(loaded.variations, loaded.runs, kept, project)
+        stored_counts = sentence_counts.read(project / paths.SENTENCE_COUNTS)
+        return compare_variations(loaded.variations, loaded.runs, stored_counts, project)
 
     return with_runs
 
@@ -123,7 +123,7 @@ def sacrebleus_command(folder: Path, base: str, other: str) -> tuple[float, floa
 
 
 @pytest.mark.slow
-def test_one_seed_is_what_sacrebleus_command_finds(
+def test_one_seed_equals_sacrebleus_command(
     compare: Compare, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
@@ -136,7 +136,7 @@ def test_one_seed_is_what_sacrebleus_command_finds(
     base = found.models["base"]
     assert base.seeds["1"].sentences is None
     assert (base.perplexity.mean, base.perplexity.sd) == (4, None)
-    # deep has no base of its seed: the first base stands in
+    # deep has no base with its seed: it is compared with the first base
     for model, seed in (("wide", "1"), ("deep", "3")):
         entry = found.models[model].seeds[seed]
         first, second, p_value = sacrebleus_command(project, "en-de.base", f"en-de.{model}")
@@ -149,15 +149,15 @@ def test_one_seed_is_what_sacrebleus_command_finds(
 
 
 def test_one_seed_decides_nothing(compare: Compare) -> None:
-    """However little it has to do with the choice of sentences."""
+    """Even if it is significant over sentences."""
     found = compare(RUNS)
-    for model, why in (("wide", "one seed"), ("deep", "no seed in common")):
+    for model, reason in (("wide", "one seed"), ("deep", "no seed in common")):
         bleu = found.models[model].bleu
-        assert (bleu.effect, bleu.outcome, bleu.why_not_tested) == (None, "undecided", why)
+        assert (bleu.effect, bleu.outcome, bleu.why_not_tested) == (None, "undecided", reason)
 
 
 def test_seeds_are_paired_with_their_own_base(compare: Compare, project: Path) -> None:
-    found = compare(RUNS | SECOND)
+    found = compare(RUNS | SECOND_SEEDS)
     wide = found.models["wide"]
     assert [entry.run for entry in wide.seeds.values()] == ["en-de.wide", "en-de.wide2"]
     for seed, name in (("1", "wide"), ("2", "wide2")):
@@ -177,7 +177,7 @@ def test_seeds_are_paired_with_their_own_base(compare: Compare, project: Path) -
 def test_perplexity_is_judged_by_its_logarithm(compare: Compare) -> None:
     """The paired t of ln 3, ln 7 against ln 4, ln 5, and back to a ratio."""
     expected = stats.ttest_rel(np.log([3, 7]), np.log([4, 5]))
-    effect = compare(RUNS | SECOND).models["wide"].perplexity.effect
+    effect = compare(RUNS | SECOND_SEEDS).models["wide"].perplexity.effect
     assert effect
     assert effect.value == pytest.approx(math.sqrt(21 / 20), abs=1e-4)
     assert effect.p_value == pytest.approx(expected.pvalue, abs=1e-6)
@@ -187,17 +187,17 @@ def test_perplexity_is_judged_by_its_logarithm(compare: Compare) -> None:
 FIVE = {1: 27.36, 2: 18.1, 3: 24.3, 4: 18.6, 5: 22.0}
 
 
-def near(by: float) -> dict[int, float]:
+def shifted(by: float) -> dict[int, float]:
     return {seed: value + by + 0.1 * (seed % 2) for seed, value in FIVE.items()}
 
 
-def test_a_row_far_off_moves_and_holm_counts_the_rows() -> None:
-    """The paper's A_h1 is 0.9 below the base; ours 4 below it, or above it, of two rows."""
-    for by, agrees in ((-4.0, "lower"), (4.0, "higher")):
-        models = {"base": FIVE, "A_h1": near(by), "narrow": near(-0.05)}
+def test_a_large_difference_is_found_and_holm_counts_the_rows() -> None:
+    """The paper's A_h1 is 0.9 below the base; ours, one of two rows, is 4 below or above it."""
+    for by, outcome in ((-4.0, "lower"), (4.0, "higher")):
+        models = {"base": FIVE, "A_h1": shifted(by), "narrow": shifted(-0.05)}
         found = judge({"bleu": models}, "base", Design())["bleu"]
         moved = found["A_h1"]
-        assert (moved.claim, moved.outcome) == ("lower", agrees)
+        assert (moved.claim, moved.outcome) == ("lower", outcome)
         assert moved.effect
         assert moved.effect.corrected == pytest.approx(2 * moved.effect.p_value, rel=0.01)
         assert (found["narrow"].claim, found["narrow"].outcome) == (None, "undecided")
@@ -206,14 +206,14 @@ def test_a_row_far_off_moves_and_holm_counts_the_rows() -> None:
 
 def test_row_e_is_a_claim_of_equality() -> None:
     for by, outcome in ((0.0, "equal"), (1.0, "higher")):
-        models = {"base": FIVE, "E_learned": near(by)}
+        models = {"base": FIVE, "E_learned": shifted(by)}
         judged = judge({"bleu": models}, "base", Design())["bleu"]["E_learned"]
         assert (judged.claim, judged.outcome) == ("equal", outcome)
 
 
-def test_seeds_of_the_base_given_as_rows_do_not_move() -> None:
+def test_seeds_of_the_base_as_rows_do_not_differ_from_it() -> None:
     """tests/evaluation/seeds.json: the demo's base from other seeds. Of 20 draws of four as base and
-    eight as two rows of table 3, paired at random, in at most two is a row said to move."""
+    eight as two rows of table 3, paired at random, in at most two is a row said to differ."""
     seeds = json.loads((Path(__file__).parent / "seeds.json").read_text())["seeds"]
     generator = np.random.default_rng(20)
     moved = 0
@@ -221,23 +221,23 @@ def test_seeds_of_the_base_given_as_rows_do_not_move() -> None:
         drawn = generator.permutation(list(seeds))[:12].reshape(3, 4)
         samples = {
             measure: {
-                model: {n: seeds[seed][measure] for n, seed in enumerate(held)}
-                for model, held in zip(("base", "A_h1", "C_N2"), drawn, strict=True)
+                model: {n: seeds[seed][measure] for n, seed in enumerate(drawn_seeds)}
+                for model, drawn_seeds in zip(("base", "A_h1", "C_N2"), drawn, strict=True)
             }
             for measure in ("bleu", "perplexity")
         }
         judged = judge(samples, "base", Design())
         moved += any(
-            row.outcome != "undecided" for held in judged.values() for row in held.values()
+            row.outcome != "undecided" for rows in judged.values() for row in rows.values()
         )
     assert moved <= 2
 
 
 def test_both_families_are_corrected_for_looks(compare: Compare, project: Path) -> None:
-    """Table 3's, and the statements': label smoothing's perplexity, where wide is its row."""
+    """Table 3 and the statements: label smoothing's perplexity, with wide as its row."""
     runs = {
         name: run | ({"model": "D_smooth00"} if run["model"] == "wide" else {})
-        for name, run in (RUNS | SECOND).items()
+        for name, run in (RUNS | SECOND_SEEDS).items()
     }
     for name, perplexity in (("en-de.wide", 40.0), ("en-de.wide2", 41.0)):
         write(project / paths.history(name), history(99, perplexity))
@@ -253,18 +253,18 @@ def test_both_families_are_corrected_for_looks(compare: Compare, project: Path) 
         assert early.corrected > alone.corrected
 
 
-def test_what_was_declared_is_what_is_compared(
+def test_the_preregistered_comparison(
     compare: Compare, project: Path, describe: Callable[..., None]
 ) -> None:
     """Fresh seeds, averaged weights, dev and test as one set: sacreBLEU over both files agrees."""
     text, outputs = project / "data/text/en-de", project / "outputs"
-    others = [line.replace("Wald", "Park") for line in REFERENCES]
-    (text / "test.target").write_text("".join(f"{line}\n" for line in others))
+    test_references = [line.replace("Wald", "Park") for line in REFERENCES]
+    (text / "test.target").write_text("".join(f"{line}\n" for line in test_references))
     describe(text, dev="demo-dev", test="demo-test")
-    said = {}
-    for run, folder in ((run, outputs / run) for run in SPOILT):
+    hypotheses_by_run = {}
+    for run, folder in ((run, outputs / run) for run in ERROR_STEP):
         lines = hypotheses(run)
-        said[run] = lines[::-1] + [line.replace("Wald", "Park") for line in lines]
+        hypotheses_by_run[run] = lines[::-1] + [line.replace("Wald", "Park") for line in lines]
         (folder / "dev.averaged.hypotheses").write_text("".join(f"{x}\n" for x in lines[::-1]))
         parks = "".join(f"{line.replace('Wald', 'Park')}\n" for line in lines)
         (folder / "test.hypotheses").write_text(parks)
@@ -272,20 +272,24 @@ def test_what_was_declared_is_what_is_compared(
         "commit": "1a2b3c4", "seeds": [2], "weights": "averaged", "splits": ["dev", "test"],
         "margin_bleu": 0.5, "margin_log_perplexity": 0.03, "statements": {},
     }  # fmt: skip
-    found = compare(RUNS | SECOND, preregistration=declared)
+    found = compare(RUNS | SECOND_SEEDS, preregistration=declared)
     assert (found.preregistration, found.split, found.findings) == ("1a2b3c4", "dev+test", {})
     assert (found.test_set.pairs, list(found.test_set.corpora)) == (80, ["demo-dev", "demo-test"])
-    assert {model: list(one.seeds) for model, one in found.models.items()} == {
+    assert {model: list(entry.seeds) for model, entry in found.models.items()} == {
         "base": ["2"], "wide": ["2"],
     }  # fmt: skip
     for model in ("base", "wide"):
-        expected = BLEU().corpus_score(said[f"en-de.{model}2"], [REFERENCES + others]).score
+        expected = (
+            BLEU()
+            .corpus_score(hypotheses_by_run[f"en-de.{model}2"], [REFERENCES + test_references])
+            .score
+        )
         assert found.models[model].bleu.mean == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_run_that_is_there_twice_counts_once(compare: Compare, project: Path) -> None:
-    again = {"en-de.wide2": {**RUNS["en-de.wide"]}, "en-de.base2": {**RUNS["en-de.base"]}}
-    assert compare(RUNS | again).models == compare(RUNS).models
+def test_a_duplicate_run_counts_once(compare: Compare, project: Path) -> None:
+    duplicates = {"en-de.wide2": {**RUNS["en-de.wide"]}, "en-de.base2": {**RUNS["en-de.base"]}}
+    assert compare(RUNS | duplicates).models == compare(RUNS).models
 
 
 def test_a_base_alone_is_scored(compare: Compare) -> None:
@@ -315,7 +319,7 @@ def test_a_seed_without_outputs_is_left_out(compare: Compare, project: Path) -> 
     """A run that has not been decoded; one whose file is missing is an error, as above."""
     shutil.rmtree(project / "outputs/en-de.wide2")
     (project / paths.history("en-de.wide2")).unlink()
-    found = compare(RUNS | SECOND)
+    found = compare(RUNS | SECOND_SEEDS)
     assert (list(found.models["wide"].seeds), list(found.models["base"].seeds)) == (
         ["1"],
         ["1", "2"],
@@ -324,7 +328,7 @@ def test_a_seed_without_outputs_is_left_out(compare: Compare, project: Path) -> 
     shutil.rmtree(project / "outputs/en-de.base")
     shutil.rmtree(project / "outputs/en-de.base2")
     with pytest.raises(ScoreError, match="no run of it on en-de has been decoded"):
-        compare(RUNS | SECOND)
+        compare(RUNS | SECOND_SEEDS)
 
 
 @pytest.mark.slow
@@ -339,5 +343,5 @@ def test_the_stage_writes_the_same_bytes_again(compare: Compare, project: Path) 
 
     first = run()
     found = read(project / "comparisons/table_3.json")
-    assert found.model_dump() == compare(RUNS).model_dump()  # without where figures come from
+    assert found.model_dump() == compare(RUNS).model_dump()  # without the sources of the figures
     assert run() == first
