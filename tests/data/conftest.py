@@ -1,4 +1,4 @@
-"""A small vocabulary, and the lengths of the real Multi30k under one of 8,000 pieces."""
+"""A small vocabulary, and the lengths of the real Multi30k in a vocabulary of 8,000 pieces."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def model(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model trained on it."""
+    """A sentencepiece model trained on `text`."""
     out = tmp_path_factory.mktemp("bpe") / "task"
     spec = config.Bpe(vocabulary=380, normalization="identity")
     train_bpe([text / "train.source", text / "train.target"], out, spec)
@@ -97,7 +97,7 @@ def multi30k_bpe(
 
 @pytest.fixture(scope="session")
 def multi30k_lengths(multi30k: tuple[list[str], list[str]], multi30k_bpe: Bpe) -> Lengths:
-    """Pieces of every training sentence, END counted."""
+    """Pieces of every training sentence, including END."""
     source, target = (
         np.array([len(ids) for ids in multi30k_bpe.encode(lines, end=True)]) for lines in multi30k
     )

@@ -1,4 +1,4 @@
-"""Words as Moses' own scripts cut them.
+"""Words as Moses' own scripts split them.
 
 Golden text comes from Moses' tokenizer.perl 1.1 and from `perl -ple` with the substitution of
 get_ende_bleu.sh, both run by hand; golden counts from the files that Multi30k's authors publish
@@ -82,7 +82,7 @@ def test_a_closing_period_moves_behind_the_quote_as_in_the_published_files() -> 
             "&lt; script &gt; alert ( &quot; x &quot; ) &lt; / script &gt;",
             "&lt; script &gt; alert ( &quot; x &quot; ) &lt; / script &gt;",
         ),
-        # an entity in the text is text: cut up like the rest, and its & escaped once
+        # an entity in the text is text: split like the rest, and its & escaped once
         ("sagt &amp; &", "sagt &amp; amp ; &amp;", "sagt &amp; amp ; &amp;"),
         (
             "Ein 👩\u200d🚀 und 😀😀!",
@@ -100,7 +100,7 @@ def test_tokenizer_is_that_of_moses(raw: str, german: str, french: str) -> None:
 
 
 def test_unicode_punctuation_is_replaced_before_tokenizing_but_low_quotes_are_not() -> None:
-    # replace-unicode-punctuation.perl knows ” “ ’ …, and leaves „ « » – alone
+    # replace-unicode-punctuation.perl replaces ” “ ’ …, but not „ « » –
     assert moses.tokenized(["„So“ sei’s – …"], "de") == ["„ So &quot; sei &apos; s – ..."]
 
 

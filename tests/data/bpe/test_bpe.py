@@ -32,27 +32,23 @@ any_text = st.text(st.characters(codec="utf-8", exclude_characters="\n\u2581"))
 @example("\r")
 @example("👩‍👩‍👧 e\u0301 \u2028 \x85 \x0b")
 @example("<s> </s> <unk> <pad> <0x41>")
-def test_any_text_survives(bpe: Bpe, line: str) -> None:
+def test_any_text_is_restored(bpe: Bpe, line: str) -> None:
     assert bpe.decode(bpe.encode([line])) == [line]
 
 
-def test_the_one_character_that_does_not_survive(bpe: Bpe) -> None:
+def test_the_one_character_that_is_not_restored(bpe: Bpe) -> None:
     assert bpe.decode(bpe.encode(["a\u2581b"])) == ["a b"]
 
 
 @given(st.lists(st.text(" \t.aehot\u2581ß猫"), max_size=5))
 @example(["", "  ", "the the  the "])
-def test_words_looked_up_are_those_of_sentencepiece(
-    bpe: Bpe, model: Path, lines: list[str]
-) -> None:
+def test_cached_words_equal_sentencepieces(bpe: Bpe, model: Path, lines: list[str]) -> None:
     reference = sentencepiece.SentencePieceProcessor(model_file=str(model))
     assert bpe.encode(lines) == reference.encode(lines)
     assert bpe.encode(lines, end=True) == reference.encode(lines, add_eos=True)
 
 
-def test_words_beyond_those_remembered(
-    model: Path, text: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_beyond_the_cache(model: Path, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = (text / "train.source").read_text().splitlines()
     expected = sentencepiece.SentencePieceProcessor(model_file=str(model)).encode(lines)
     monkeypatch.setattr(module, "MOST_WORDS", 3)
@@ -77,7 +73,7 @@ def test_nfkc(text: Path, tmp_path: Path) -> None:
 
 
 def test_symbols_of_the_target_are_one_piece_each(text: Path, tmp_path: Path) -> None:
-    """Brackets, whatever stands in them; the words of the source are none the wiser."""
+    """Brackets with any label; the words of the source are not affected."""
     symbols = ["(S", "(NP", "(NN)", "(SBAR", "(,)", "($)", ")NP", ")S", ")SBAR"]
     (tmp_path / "target").write_text(" ".join(symbols) + "\n" + "(NP (NN) )NP\n")
     files = [text / "train.source", tmp_path / "target"]
@@ -114,7 +110,7 @@ def test_brackets_of_the_target_are_one_piece_each_and_its_words_are_text(
 
 
 @pytest.mark.slow
-def test_real_text_survives(multi30k: tuple[list[str], list[str]], multi30k_bpe: Bpe) -> None:
+def test_real_text_is_restored(multi30k: tuple[list[str], list[str]], multi30k_bpe: Bpe) -> None:
     for lines in multi30k:
         assert multi30k_bpe.decode(multi30k_bpe.encode(lines)) == lines
 
@@ -126,10 +122,12 @@ def test_vocabulary_table(bpe: Bpe, model: Path) -> None:
     assert all(len(piece) == 2 for piece in pieces)
     assert [piece for piece, _ in pieces[:4]] == ["<pad>", "<unk>", "<s>", "</s>"]
     assert "▁the" in dict(pieces)
-    assert "\\x85" in dict(pieces), "to some the end of a line"
+    assert "\\x85" in dict(pieces), "some programs end a line at it"
 
 
-def test_same_text_elsewhere_gives_the_same_bytes(text: Path, model: Path, tmp_path: Path) -> None:
+def test_the_same_text_in_other_files_gives_the_same_bytes(
+    text: Path, model: Path, tmp_path: Path
+) -> None:
     copies = []
     for side in ("source", "target"):
         copies.append(tmp_path / "another folder" / f"other name.{side}")
@@ -141,7 +139,7 @@ def test_same_text_elsewhere_gives_the_same_bytes(text: Path, model: Path, tmp_p
 
 
 @pytest.mark.parametrize("normalization", ["identity", "nmt_nfkc"])
-def test_counted_words_decide_what_sentencepiece_makes_of_whole_lines(
+def test_word_counts_give_the_same_vocabulary_as_whole_lines(
     text: Path, tmp_path: Path, normalization: Literal["identity", "nmt_nfkc"]
 ) -> None:
     files = [text / f"train.{side}" for side in ("source", "target")]
@@ -158,11 +156,13 @@ def test_counted_words_decide_what_sentencepiece_makes_of_whole_lines(
     assert (tmp_path / "bpe/vocabulary.tsv").read_text() == table
 
 
-def test_of_too_many_words_the_rarest_are_forgotten(
+def test_the_rarest_of_too_many_words_are_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = [tmp_path / "first", tmp_path / "second"]
-    files[0].write_text("aaa aaa bbb bbb xy\nxz\n")  # five words: the two met once go
+    files[0].write_text(
+        "aaa aaa bbb bbb xy\nxz\n"
+    )  # five words: the two that occur once are dropped
     files[1].write_text("aaa bbb ccc ccc ccc\n")
     (tmp_path / "kept").write_text("aaa aaa aaa bbb bbb bbb ccc ccc ccc\n")
     spec = config.Bpe(vocabulary=266, normalization="identity")
@@ -178,9 +178,9 @@ def test_too_large_a_vocabulary(text: Path, tmp_path: Path) -> None:
     files = [text / "train.source"]
     with pytest.raises(
         ConfigError, match=r"vocabulary is 9999, too large .*at most \d+\.$"
-    ) as told:
+    ) as error:
         train_bpe(files, tmp_path / "bpe", config.Bpe(vocabulary=9999, normalization="identity"))
-    largest = int(re.findall(r"\d+", str(told.value))[-1])
+    largest = int(re.findall(r"\d+", str(error.value))[-1])
     train_bpe(files, tmp_path / "bpe", config.Bpe(vocabulary=largest, normalization="identity"))
     before = (tmp_path / "bpe" / "model.model").read_bytes()
     with pytest.raises(ConfigError, match=f"use at most {largest}"):
@@ -192,15 +192,17 @@ def test_too_large_a_vocabulary(text: Path, tmp_path: Path) -> None:
 
 def test_too_small_a_vocabulary(text: Path, tmp_path: Path) -> None:
     files = [text / "train.source"]
-    with pytest.raises(ConfigError, match=r"vocabulary is 270, too small .*at least \d+\.") as told:
+    with pytest.raises(
+        ConfigError, match=r"vocabulary is 270, too small .*at least \d+\."
+    ) as error:
         train_bpe(files, tmp_path / "bpe", config.Bpe(vocabulary=270, normalization="identity"))
-    smallest = int(re.findall(r"at least (\d+)", str(told.value))[0])
+    smallest = int(re.findall(r"at least (\d+)", str(error.value))[0])
     train_bpe(files, tmp_path / "bpe", config.Bpe(vocabulary=smallest, normalization="identity"))
     assert Bpe(tmp_path / "bpe" / "model.model").size == smallest
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n"])
-def test_no_text(tmp_path: Path, content: bytes) -> None:
+def test_empty_text(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "train.source").write_bytes(content)
     with pytest.raises(DataError, match=r"train\.source: no text to learn a vocabulary from"):
         train_bpe([tmp_path / "train.source"], tmp_path / "bpe", IDENTITY)

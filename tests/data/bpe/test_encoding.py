@@ -1,4 +1,4 @@
-"""Encoding is independent of the number of processes; bad text is reported with its line."""
+"""Encoding is independent of the number of processes; corrupt text is reported with its line."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_every_sentence_and_its_end(
 
 def test_processes_and_chunks_do_not_matter(text: Path, model: Path, tokens: Path) -> None:
     for processes, chunk_lines in ((1, 3), (2, 7)):
-        other = tokens.parent / f"{processes}"
-        encode_task(text, model, other, processes, chunk_lines)
+        folder = tokens.parent / f"{processes}"
+        encode_task(text, model, folder, processes, chunk_lines)
         names = sorted(path.name for path in tokens.iterdir())
-        assert names == sorted(path.name for path in other.iterdir())
+        assert names == sorted(path.name for path in folder.iterdir())
         for name in names:
-            assert (other / name).read_bytes() == (tokens / name).read_bytes(), name
+            assert (folder / name).read_bytes() == (tokens / name).read_bytes(), name
 
 
 def test_manifest(text: Path, tokens: Path, bpe: Bpe) -> None:
@@ -97,15 +97,15 @@ def test_only_a_newline_ends_a_line(write_text: WriteText, model: Path, tmp_path
 
 
 def test_progress(text: Path, model: Path, tmp_path: Path) -> None:
-    seen: list[int] = []
-    encode_task(text, model, tmp_path / "tokens", 1, 15, seen.append)
-    assert seen == [15, 5, 15, 5, 2, 2]
+    progress: list[int] = []
+    encode_task(text, model, tmp_path / "tokens", 1, 15, progress.append)
+    assert progress == [15, 5, 15, 5, 2, 2]
 
 
 @pytest.fixture
-def bad(text: Path, tmp_path: Path) -> Path:
-    """A copy of the text, to be spoilt."""
-    return Path(shutil.copytree(text, tmp_path / "bad"))
+def corrupt_text(text: Path, tmp_path: Path) -> Path:
+    """A copy of the text, to be damaged by the test."""
+    return Path(shutil.copytree(text, tmp_path / "corrupt_text"))
 
 
 def _latin1(folder: Path) -> None:
@@ -119,7 +119,7 @@ def _unequal(folder: Path) -> None:
         file.write("one more\n")
 
 
-SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "latin-1": (_latin1, r"train\.target: line 12 is not UTF-8.*dvc repro -f download"),
     "unequal": (_unequal, r"train\.\*: 20 source lines but 21 target lines.*dvc repro -f download"),
     "empty": (lambda folder: (folder / "dev.source").write_bytes(b""), r"dev\.source: empty"),
@@ -127,21 +127,23 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("spoil", SPOILT)
-def test_bad_text_is_named_and_nothing_is_replaced(
-    bad: Path, model: Path, tokens: Path, spoil: str
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_corrupt_text_is_named_and_nothing_is_replaced(
+    corrupt_text: Path, model: Path, tokens: Path, damage: str
 ) -> None:
     before = {path.name: path.read_bytes() for path in tokens.iterdir()}
-    change, message = SPOILT[spoil]
-    change(bad)
-    with pytest.raises(DataError, match=message) as told:
-        encode_task(bad, model, tokens, 1, 5)
-    assert "\n" not in str(told.value)
+    change, message = DAMAGES[damage]
+    change(corrupt_text)
+    with pytest.raises(DataError, match=message) as error:
+        encode_task(corrupt_text, model, tokens, 1, 5)
+    assert "\n" not in str(error.value)
     assert {path.name: path.read_bytes() for path in tokens.iterdir()} == before
     assert not list(tokens.parent.glob(".*partial"))
 
 
-def test_bad_text_is_named_by_other_processes_too(bad: Path, model: Path, tmp_path: Path) -> None:
-    _latin1(bad)
+def test_corrupt_text_is_named_by_worker_processes_too(
+    corrupt_text: Path, model: Path, tmp_path: Path
+) -> None:
+    _latin1(corrupt_text)
     with pytest.raises(DataError, match=r"train\.target: line 12 is not UTF-8"):
-        encode_task(bad, model, tmp_path / "tokens", 2, 5)
+        encode_task(corrupt_text, model, tmp_path / "tokens", 2, 5)

@@ -1,4 +1,4 @@
-"""Small corpora in a mirror of their own, and where the real ones are."""
+"""Small corpora in a local mirror, and the mirrors of the real ones."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def catalogue() -> Callable[[str], Catalogue]:
     return _catalogue
 
 
-class Corner:
-    """A catalogue whose downloads are files of a mirror folder, made as a test needs them."""
+class Workspace:
+    """A catalogue whose downloads are files of a local mirror, and folders for raw and final text."""
 
     def __init__(self, folder: Path) -> None:
         self.mirror = folder / "mirror"
@@ -69,7 +69,7 @@ class Corner:
         self.catalogue = Catalogue(downloads={}, corpora={})
 
     def add(self, name: str, en: bytes, de: bytes, pairs: int | None = None) -> None:
-        """Add a corpus of two plain files, or put another in its place."""
+        """Add a corpus of two plain files, or replace it."""
         downloads = dict(self.catalogue.downloads)
         for language, content in (("en", en), ("de", de)):
             path = self.mirror / "host" / f"{name}.{language}"
@@ -85,7 +85,7 @@ class Corner:
         self.catalogue = self.catalogue.replace(downloads=downloads, corpora=corpora)
 
     def task(self, *train: str, **cleaning: Any) -> Text:
-        """A task of these corpora; of the cleaning rules, only those that are given."""
+        """A task of these corpora, with only these cleaning rules."""
         return Text(
             source="en",
             target="de",
@@ -97,41 +97,41 @@ class Corner:
 
 
 @pytest.fixture
-def corner(tmp_path: Path) -> Corner:
-    """A corner with a dev and a test set."""
-    corner = Corner(tmp_path)
-    corner.add("dev", b"a dev sentence\n", b"ein Satz\n")
-    corner.add("test", b"a test sentence\n", b"ein Test\n")
-    return corner
+def workspace(tmp_path: Path) -> Workspace:
+    """A workspace with a dev and a test set."""
+    workspace = Workspace(tmp_path)
+    workspace.add("dev", b"a dev sentence\n", b"ein Satz\n")
+    workspace.add("test", b"a test sentence\n", b"ein Test\n")
+    return workspace
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a host does with a request: cuts the line after so many bytes, or falls silent there;
-    lies about the length; serves another file; knows no ranges; waits for something first."""
+class Response:
+    """How a host responds: it closes the connection after `cut` bytes or stalls after `stall`, sends
+    a wrong `length` or none, serves other `content`, ignores ranges, or calls `before` first."""
 
     status: int = 200
     cut: int | None = None
     stall: int | None = None
     length: int | None = None
-    says_length: bool = True
+    sends_length: bool = True
     content: bytes | None = None
-    ranges: bool = True
-    first: Callable[[], object] = lambda: None
+    accepts_ranges: bool = True
+    before: Callable[[], object] = lambda: None
 
 
 class Host:
-    """A web server on this machine that gives the prepared answers in turn, then the last again."""
+    """A web server on this machine that sends the prepared responses in turn, repeating the last."""
 
     def __init__(self) -> None:
-        self.answers = [Answer()]
+        self.responses = [Response()]
         self.content = b"a corpus\n" * 1000
         self.requests: list[str] = []
-        self.ranges: list[str | None] = []  # what of the file each of them asked for
+        self.ranges: list[str | None] = []  # the range that each of them requested
         self.released = threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.place = f"127.0.0.1:{self.server.server_port}"
-        self.url = f"http://{self.place}"
+        self.address = f"127.0.0.1:{self.server.server_port}"
+        self.url = f"http://{self.address}"
 
     def _handler(host) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
@@ -141,36 +141,38 @@ class Host:
                 self.end_headers()
 
             def do_GET(self) -> None:
-                answer = host.answers.pop(0) if len(host.answers) > 1 else host.answers[0]
+                response = host.responses.pop(0) if len(host.responses) > 1 else host.responses[0]
                 host.requests.append(self.path)
                 host.ranges.append(self.headers["Range"])
-                answer.first()
-                self.answer(answer)
+                response.before()
+                self.respond(response)
 
-            def answer(self, answer: Answer) -> None:
-                whole = host.content if answer.content is None else answer.content
-                if answer.status != 200:
-                    return self.send(answer.status, b"sorry", answer)
+            def respond(self, response: Response) -> None:
+                whole = host.content if response.content is None else response.content
+                if response.status != 200:
+                    return self.send(response.status, b"sorry", response)
                 begin = int((self.headers["Range"] or "bytes=0-")[6:-1])
-                if not begin or not answer.ranges:
-                    return self.send(200, whole, answer)
+                if not begin or not response.accepts_ranges:
+                    return self.send(200, whole, response)
                 if begin >= len(whole):
-                    return self.send(416, b"", answer, f"*/{len(whole)}")
-                told = f"{begin}-{len(whole) - 1}/{len(whole)}"
-                return self.send(206, whole[begin:], answer, told)
+                    return self.send(416, b"", response, f"*/{len(whole)}")
+                content_range = f"{begin}-{len(whole) - 1}/{len(whole)}"
+                return self.send(206, whole[begin:], response, content_range)
 
-            def send(self, status: int, body: bytes, answer: Answer, told: str = "") -> None:
+            def send(
+                self, status: int, body: bytes, response: Response, content_range: str = ""
+            ) -> None:
                 self.send_response(status)
-                if answer.says_length:
-                    length = len(body) if answer.length is None else answer.length
+                if response.sends_length:
+                    length = len(body) if response.length is None else response.length
                     self.send_header("Content-Length", str(length))
-                if told:
-                    self.send_header("Content-Range", f"bytes {told}")
+                if content_range:
+                    self.send_header("Content-Range", f"bytes {content_range}")
                 self.end_headers()
-                end = next((n for n in (answer.cut, answer.stall) if n is not None), len(body))
+                end = next((n for n in (response.cut, response.stall) if n is not None), len(body))
                 self.wfile.write(body[:end])
                 self.wfile.flush()
-                if answer.stall is not None:
+                if response.stall is not None:
                     host.released.wait()
 
             def log_message(self, format: str, *args: object) -> None:
@@ -181,7 +183,7 @@ class Host:
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
-    """A host of which a download never waits long."""
+    """A host; downloads from it retry without a pause."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(transfer, "PAUSES_SECONDS", (0, 0))
     host = Host()
@@ -195,6 +197,6 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 
 
 @pytest.fixture
-def answer() -> type[Answer]:
-    """What a host may do."""
-    return Answer
+def response() -> type[Response]:
+    """The class of a host's responses."""
+    return Response

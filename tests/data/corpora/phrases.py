@@ -1,4 +1,4 @@
-"""Words and phrases of the demo's grammar by their English, to write sentences with."""
+"""Words and phrases of the demo's grammar, looked up by their English, to build sentences from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def adjective(word: str) -> Adjective:
 
 
 def phrase(words: str, *, plural: bool = False, relative: Clause | None = None) -> NounPhrase:
-    """A noun phrase from "determiner adjective* noun"; "-" stands for no determiner."""
+    """A noun phrase from "determiner adjective* noun"; "-" is no determiner."""
     determiner, *adjectives, head = words.split()
     found = [adjective(word) for word in adjectives]
     before = next((a for a in found if a in lexicon.BEFORE), None)

@@ -1,4 +1,4 @@
-"""Lines come out of every container as they went in."""
+"""Lines are read from every container as they were written."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_container(tmp_path: Path, name: str, content: bytes, member: str 
     assert read(tmp_path, name, content, member) == LINES
 
 
-def test_the_last_line_need_not_end(tmp_path: Path) -> None:
+def test_the_last_line_needs_no_line_feed(tmp_path: Path) -> None:
     assert read(tmp_path, "a", b"one\ntwo") == ["one", "two"]
     assert read(tmp_path, "b", b"") == []
 
@@ -74,16 +74,16 @@ def test_only_a_line_feed_separates_lines(texts: list[str]) -> None:
         assert read(Path(folder), "a.gz", gzip.compress(content)) == texts
 
 
-@pytest.mark.parametrize("kept", [0.2, 0.6, 0.99])
+@pytest.mark.parametrize("share", [0.2, 0.6, 0.99])
 @pytest.mark.parametrize("name", ["a.gz", "a.tgz"])
-def test_a_truncated_file_is_an_error(tmp_path: Path, name: str, kept: float) -> None:
+def test_a_truncated_file_is_an_error(tmp_path: Path, name: str, share: float) -> None:
     noise = b"".join(b"%d\n" % (n * n * 7919 % 100_003) for n in range(20_000))
     whole = gzip.compress(noise) if name == "a.gz" else tar_of({"m": noise})
     member = None if name == "a.gz" else "m"
     with pytest.raises(DataError) as caught:
-        read(tmp_path, name, whole[: int(kept * len(whole))], member)
-    place = f"{tmp_path}/{name}" + (", member m" if member else "")
-    assert str(caught.value).startswith(f"{place}: truncated or damaged (")
+        read(tmp_path, name, whole[: int(share * len(whole))], member)
+    location = f"{tmp_path}/{name}" + (", member m" if member else "")
+    assert str(caught.value).startswith(f"{location}: truncated or damaged (")
     assert str(caught.value).endswith("). Replace it with an intact copy.")
 
 
@@ -149,14 +149,14 @@ def test_a_segment_that_is_not_closed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [b"<seg>" * 300_000, b"</seg><seg>" * 300_000, b"<seg " * 300_000])
 def test_segments_that_are_not_closed_take_linear_time(text: bytes) -> None:
     """300,000 of them took minutes."""
-    begun = time.process_time()
+    start = time.process_time()
     with pytest.raises(DataError, match=r"300000 <seg> are opened, (0|299999) closed"):
         list(archives.segments(text, "a.sgm"))
-    assert time.process_time() - begun < 10
+    assert time.process_time() - start < 10
 
 
-def test_a_member_that_is_there_twice(tmp_path: Path) -> None:
-    """tar unpacks the last one, a stream would give the first."""
+def test_a_duplicate_member(tmp_path: Path) -> None:
+    """tar extracts the last one; reading a stream would give the first."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, content in (("a.en", b"first\n"), ("b.en", b"b\n"), ("./a.en", b"last\n")):
@@ -178,14 +178,14 @@ def test_segments_are_those_sacrebleu_extracts(
         (tmp_path / "a.sgm").write_bytes(whole.extractfile(member).read())
     FakeSGMLDataset("a")._convert_format(str(tmp_path / "a.sgm"), str(tmp_path / "a.txt"))
     theirs = (tmp_path / "a.txt").read_text().split("\n")[:-1]
-    # sacreBLEU leaves entities alone until it tokenizes
+    # sacreBLEU does not resolve entities until it tokenizes
     theirs = [re.sub("&lt;", "<", re.sub("&gt;", ">", line)) for line in theirs]
     theirs = [line.replace("&quot;", '"').replace("&amp;", "&") for line in theirs]
     assert len(theirs) == 500
     assert [line.decode().strip() for line in lines(archive, member)] == theirs
 
 
-def test_lines_up_to_the_longest_come_whole(tmp_path: Path) -> None:
+def test_lines_up_to_the_limit_are_read_whole(tmp_path: Path) -> None:
     longest = b"x" * archives.LINE_BYTES
     content = b"\n".join([longest, b"a", longest + b"y", b"b", longest + b"yz" * 9, b"c", longest])
     (tmp_path / "a").write_bytes(content)
@@ -196,7 +196,7 @@ def test_lines_up_to_the_longest_come_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.gz", "a.tgz"])
-def test_a_line_without_end_is_read_with_flat_memory(tmp_path: Path, name: str) -> None:
+def test_an_endless_line_is_read_in_constant_memory(tmp_path: Path, name: str) -> None:
     """64 MB of zeros in 64 kB, as a member of an archive too."""
     bomb = gzip.compress(bytes(1 << 26) + b"\nlast\n", 1)
     (tmp_path / name).write_bytes(bomb if name == "a.gz" else tar_of({"m.gz": bomb}))

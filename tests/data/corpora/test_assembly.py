@@ -1,4 +1,4 @@
-"""What is written for a task, what the manifest says of it, and what survives a failure."""
+"""The files written for a task, their manifest, and the previous ones kept after a failure."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from aiayn.data.corpora.assembly import assemble
 from aiayn.errors import DataError
 
 
-def put_together(corner: Any, text: Text) -> dict[str, Any]:
-    assemble("en-de", text, corner.catalogue, corner.text, corner.raw, str(corner.mirror))
-    return json.loads((corner.text / "manifest.json").read_bytes())
+def assemble_task(workspace: Any, text: Text) -> dict[str, Any]:
+    assemble(
+        "en-de", text, workspace.catalogue, workspace.text, workspace.raw, str(workspace.mirror)
+    )
+    return json.loads((workspace.text / "manifest.json").read_bytes())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -32,19 +34,19 @@ def lines(path: Path) -> list[str]:
     return path.read_bytes().decode().removesuffix("\n").split("\n")
 
 
-def test_a_task_and_its_manifest(corner: Any) -> None:
-    corner.add("one", b"a b \nsame\n\nc d e\n", b"x y\r\nsame\nz\nw\n")
-    corner.add("two", b"a b\nf\n", b"x y\ng\n", pairs=2)
-    corner.add("dev", b"f\na b\n\n a b\n", b"other\nx y\n\n\xc3\xa4\n")
-    manifest = put_together(
-        corner, corner.task("one", "two", empty=True, identical=True, duplicates=True)
+def test_a_task_and_its_manifest(workspace: Any) -> None:
+    workspace.add("one", b"a b \nsame\n\nc d e\n", b"x y\r\nsame\nz\nw\n")
+    workspace.add("two", b"a b\nf\n", b"x y\ng\n", pairs=2)
+    workspace.add("dev", b"f\na b\n\n a b\n", b"other\nx y\n\n\xc3\xa4\n")
+    manifest = assemble_task(
+        workspace, workspace.task("one", "two", empty=True, identical=True, duplicates=True)
     )
 
-    assert lines(corner.text / "train.source") == ["a b", "c d e", "f"]
-    assert lines(corner.text / "train.target") == ["x y", "w", "g"]
-    # of dev nothing is dropped, be it empty or doubled
-    assert lines(corner.text / "dev.source") == ["f", "a b", "", "a b"]
-    assert lines(corner.text / "dev.target") == ["other", "x y", "", "ä"]
+    assert lines(workspace.text / "train.source") == ["a b", "c d e", "f"]
+    assert lines(workspace.text / "train.target") == ["x y", "w", "g"]
+    # nothing is dropped from dev, not even empty or duplicate pairs
+    assert lines(workspace.text / "dev.source") == ["f", "a b", "", "a b"]
+    assert lines(workspace.text / "dev.target") == ["other", "x y", "", "ä"]
 
     train, dev = manifest["splits"]["train"], manifest["splits"]["dev"]
     assert train["corpora"] == {
@@ -53,30 +55,30 @@ def test_a_task_and_its_manifest(corner: Any) -> None:
     }
     assert (train["pairs"], train["words"]) == (3, {"source": 6, "target": 4})
     assert dev["corpora"] == {"dev": {"pairs": 4}}
-    # "f", "a b" and " a b" stand in train's source; "x y" in its target; both sides only once
+    # "f", "a b" and " a b" are in train's source, "x y" in its target, one whole pair
     assert dev["overlap"] == {"source": 3, "target": 1, "pairs": 1}
     assert manifest["splits"]["test"]["overlap"] == {"source": 0, "target": 0, "pairs": 0}
     for split, entry in manifest["splits"].items():
         for side, digest in entry["sha256"].items():
-            written = (corner.text / f"{split}.{side}").read_bytes()
+            written = (workspace.text / f"{split}.{side}").read_bytes()
             assert digest == hashlib.sha256(written).hexdigest()
     assert manifest["downloads"]["one.en"] == {
         "url": "http://host/one.en",
-        "checksum": corner.catalogue.downloads["one.en"].checksum,
+        "checksum": workspace.catalogue.downloads["one.en"].checksum,
         "licence": "none",
         "bytes": None,
     }
     assert manifest["languages"] == {"source": "en", "target": "de"}
 
 
-def test_the_same_bytes_again_wherever_the_files_come_from(corner: Any) -> None:
-    corner.add("one", b"a\nb\n", b"c\nd\n")
-    put_together(corner, corner.task("one", duplicates=True))
-    first = contents(corner.text)
-    corner.mirror = corner.mirror.rename(corner.mirror.with_name("elsewhere"))
-    put_together(corner, corner.task("one", duplicates=True))
-    assert contents(corner.text) == first
-    assert [path.name for path in corner.text.parent.iterdir()] == ["en-de"]
+def test_the_same_bytes_from_another_mirror(workspace: Any) -> None:
+    workspace.add("one", b"a\nb\n", b"c\nd\n")
+    assemble_task(workspace, workspace.task("one", duplicates=True))
+    first = contents(workspace.text)
+    workspace.mirror = workspace.mirror.rename(workspace.mirror.with_name("elsewhere"))
+    assemble_task(workspace, workspace.task("one", duplicates=True))
+    assert contents(workspace.text) == first
+    assert [path.name for path in workspace.text.parent.iterdir()] == ["en-de"]
 
 
 BROKEN = {
@@ -104,23 +106,23 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("what", BROKEN)
-def test_a_failure_leaves_the_previous_text(corner: Any, what: str) -> None:
-    corner.add("one", b"a\n", b"b\n")
-    text = corner.task("one", empty=True, identical=True)
-    put_together(corner, text)
-    before = contents(corner.text)
-    spoilt, message = BROKEN[what]
-    corner.add(*spoilt)
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_failure_leaves_the_previous_text(workspace: Any, case: str) -> None:
+    workspace.add("one", b"a\n", b"b\n")
+    text = workspace.task("one", empty=True, identical=True)
+    assemble_task(workspace, text)
+    before = contents(workspace.text)
+    damaged_corpus, message = BROKEN[case]
+    workspace.add(*damaged_corpus)
     with pytest.raises(DataError) as caught:
-        put_together(corner, text)
+        assemble_task(workspace, text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert contents(corner.text) == before
-    assert [path.name for path in corner.text.parent.iterdir()] == ["en-de"]
+    assert contents(workspace.text) == before
+    assert [path.name for path in workspace.text.parent.iterdir()] == ["en-de"]
 
 
-def test_a_task_made_by_the_grammar(corner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_made_by_the_grammar(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def sentences(grammar: Grammar, languages: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         for number in range(grammar.sentences):
             yield tuple(f"{language} {grammar.split} {number}ß" for language in languages)
@@ -132,99 +134,104 @@ def test_a_task_made_by_the_grammar(corner: Any, monkeypatch: pytest.MonkeyPatch
     splits = (("train", 3), ("dev", 2), ("test", 1))
     for split, count in splits:
         grammar = Grammar(split=split, sentences=count, seed=1)
-        made = {**corner.catalogue.corpora, split: Corpus(grammar=grammar)}
-        corner.catalogue = corner.catalogue.replace(corpora=made)
-    manifest = put_together(corner, corner.task("train", duplicates=True))
-    assert lines(corner.text / "train.source") == ["en train 0ß", "en train 1ß", "en train 2ß"]
-    assert lines(corner.text / "dev.target") == ["de dev 0ß", "de dev 1ß"]
+        corpora = {**workspace.catalogue.corpora, split: Corpus(grammar=grammar)}
+        workspace.catalogue = workspace.catalogue.replace(corpora=corpora)
+    manifest = assemble_task(workspace, workspace.task("train", duplicates=True))
+    assert lines(workspace.text / "train.source") == ["en train 0ß", "en train 1ß", "en train 2ß"]
+    assert lines(workspace.text / "dev.target") == ["de dev 0ß", "de dev 1ß"]
     assert manifest["downloads"] == {}
 
 
-def test_latin1_in_train_is_dropped_and_counted(corner: Any) -> None:
-    corner.add("one", b"a\nna\xefve\n", b"b\nnaiv\n")
-    manifest = put_together(corner, corner.task("one", invalid_utf8=True))
+def test_latin1_in_train_is_dropped_and_counted(workspace: Any) -> None:
+    workspace.add("one", b"a\nna\xefve\n", b"b\nnaiv\n")
+    manifest = assemble_task(workspace, workspace.task("one", invalid_utf8=True))
     assert manifest["splits"]["train"]["corpora"]["one"]["dropped"] == {"invalid_utf8": 1}
 
 
-def test_a_line_of_train_that_never_ends_is_dropped_and_counted(corner: Any) -> None:
-    corner.add("one", b"a\n" + b"x" * (LINE_BYTES + 1) + b"\nc\n", b"b\nx\nd\n")
-    manifest = put_together(corner, corner.task("one"))
+def test_a_line_of_train_that_never_ends_is_dropped_and_counted(workspace: Any) -> None:
+    workspace.add("one", b"a\n" + b"x" * (LINE_BYTES + 1) + b"\nc\n", b"b\nx\nd\n")
+    manifest = assemble_task(workspace, workspace.task("one"))
     assert manifest["splits"]["train"]["corpora"]["one"] == {
         "pairs": 3, "kept": 2, "dropped": {"too_long": 1},
     }  # fmt: skip
-    assert lines(corner.text / "train.source") == ["a", "c"]
+    assert lines(workspace.text / "train.source") == ["a", "c"]
 
 
-def test_training_pairs_that_share_a_side_with_a_held_out_set_are_dropped(corner: Any) -> None:
-    corner.add(
+def test_training_pairs_that_share_a_side_with_a_held_out_set_are_dropped(workspace: Any) -> None:
+    workspace.add(
         "one",
         b"A dev sentence!\nnew\nA TEST sentence\nnewer\n",
         b"x\nein  Satz.\ny\nnoch ein Test\n",
     )
-    manifest = put_together(corner, corner.task("one", held_out=True))
-    assert lines(corner.text / "train.source") == ["newer"]
+    manifest = assemble_task(workspace, workspace.task("one", held_out=True))
+    assert lines(workspace.text / "train.source") == ["newer"]
     assert manifest["cleaning"]["held_out"] is True
     dropped = manifest["splits"]["train"]["corpora"]["one"]["dropped"]
     assert dropped == {"held_out": 3}
-    # a rule that is off is not mentioned: manifests of before stay as they are
-    assert "held_out" not in put_together(corner, corner.task("one"))["cleaning"]
+    # a rule that is off is left out, so that older manifests stay valid
+    assert "held_out" not in assemble_task(workspace, workspace.task("one"))["cleaning"]
 
 
-def test_a_sampled_dev_set_leaves_out_what_is_tested(corner: Any) -> None:
+def test_a_sampled_dev_set_leaves_out_what_is_tested(workspace: Any) -> None:
     english = [b"sentence %d" % number for number in range(40)]
-    corner.add("one", b"\n".join(english), b"\n".join(s.replace(b"s", b"S") for s in english))
-    one = corner.catalogue.corpora["one"]
+    workspace.add("one", b"\n".join(english), b"\n".join(s.replace(b"s", b"S") for s in english))
+    corpus = workspace.catalogue.corpora["one"]
     half = Sample(by="en", fold=0, of=2, seed=1)
-    corpora = {**corner.catalogue.corpora, "dev": one.replace(sample=half)}
-    corner.catalogue = corner.catalogue.replace(corpora=corpora)
-    text = corner.task("one", held_out=True)
-    drawn = put_together(corner, text)["splits"]["dev"]["pairs"]
-    first = lines(corner.text / "dev.source")[0]
+    corpora = {**workspace.catalogue.corpora, "dev": corpus.replace(sample=half)}
+    workspace.catalogue = workspace.catalogue.replace(corpora=corpora)
+    text = workspace.task("one", held_out=True)
+    drawn_pairs = assemble_task(workspace, text)["splits"]["dev"]["pairs"]
+    first = lines(workspace.text / "dev.source")[0]
 
-    corner.add("test", f"x\n{first.upper()}.\n".encode(), b"x\nein Test\n")
-    splits = put_together(corner, text)["splits"]
+    workspace.add("test", f"x\n{first.upper()}.\n".encode(), b"x\nein Test\n")
+    splits = assemble_task(workspace, text)["splits"]
     assert splits["dev"]["corpora"]["dev"] == {
-        "pairs": drawn, "kept": drawn - 1, "dropped": {"held_out": 1},
+        "pairs": drawn_pairs, "kept": drawn_pairs - 1, "dropped": {"held_out": 1},
     }  # fmt: skip
-    assert first not in lines(corner.text / "dev.source")
-    # of the training text goes what is held out, and with it what the dev set left out
-    assert splits["train"]["pairs"] == 40 - drawn
+    assert first not in lines(workspace.text / "dev.source")
+    # the training text loses what is held out, including what the dev set left out
+    assert splits["train"]["pairs"] == 40 - drawn_pairs
     assert set(splits["dev"]["overlap"].values()) == {0}
 
 
-def test_a_byte_order_mark_is_no_text(corner: Any) -> None:
-    corner.add("one", b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", b"\xef\xbb\xbfc\r\nd\r\n")
-    put_together(corner, corner.task("one"))
-    assert lines(corner.text / "train.source") == ["a", "\ufeffb"]  # within a text it may be one
-    assert lines(corner.text / "train.target") == ["c", "d"]
+def test_a_byte_order_mark_is_removed(workspace: Any) -> None:
+    workspace.add("one", b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", b"\xef\xbb\xbfc\r\nd\r\n")
+    assemble_task(workspace, workspace.task("one"))
+    assert lines(workspace.text / "train.source") == [
+        "a",
+        "\ufeffb",
+    ]  # only a leading one is a byte order mark
+    assert lines(workspace.text / "train.target") == ["c", "d"]
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_corpus(corner: Any) -> None:
-    text = corner.task("one", empty=True, max_words=99, max_ratio=9, duplicates=True)
+def test_memory_does_not_grow_with_the_corpus(workspace: Any) -> None:
+    text = workspace.task("one", empty=True, max_words=99, max_ratio=9, duplicates=True)
     peaks = []
     for pairs in (4_000, 16_000):
         side = b"".join(b"%09d %s\n" % (n, b"x" * 500) for n in range(pairs))
-        corner.add("one", side, side)
+        workspace.add("one", side, side)
         del side
         tracemalloc.start()
-        put_together(corner, text)
+        assemble_task(workspace, text)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    # of 12,000 pairs more, or 12 MB of text, a digest each is kept
+    # for 12,000 more pairs, or 12 MB of text, only a digest each is stored
     assert peaks[1] - peaks[0] < 12_000 * 150
 
 
-def test_a_form_applies_to_every_split_and_is_in_the_manifest(corner: Any) -> None:
-    corner.add(
+def test_a_form_applies_to_every_split_and_is_in_the_manifest(workspace: Any) -> None:
+    workspace.add(
         "one",
         b"A Dog, asleep.\nTom's\n",
         "Ein Hund schl\u00e4ft.\nToms \u201eHaus\u201c\n".encode(),
     )
-    corner.add("test", b"A dog, asleep.\n", b"K\xc3\xb6ter!\n")
-    text = corner.task("one").replace(form="lowercased_tokens")
-    assemble("en-de", text, corner.catalogue, corner.text, corner.raw, str(corner.mirror))
-    written = {path.name: path.read_text(encoding="utf-8") for path in corner.text.iterdir()}
+    workspace.add("test", b"A dog, asleep.\n", b"K\xc3\xb6ter!\n")
+    text = workspace.task("one").replace(form="lowercased_tokens")
+    assemble(
+        "en-de", text, workspace.catalogue, workspace.text, workspace.raw, str(workspace.mirror)
+    )
+    written = {path.name: path.read_text(encoding="utf-8") for path in workspace.text.iterdir()}
     assert written["train.source"] == "a dog , asleep .\ntom &apos;s\n"
     assert written["train.target"] == "ein hund schl\u00e4ft .\ntoms &quot; haus &quot;\n"
     assert written["test.source"] == "a dog , asleep .\n"

@@ -1,4 +1,4 @@
-"""conf/catalogue is well-formed and says what outside authorities say."""
+"""conf/catalogue is valid and agrees with other sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NAMES = ("genia", "multi30k", "sentence_polarity", "tatoeba", "treebank_sample",
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_door_lets_it_in(name: str, tmp_path: Path) -> None:
+def test_a_catalogue_is_valid_in_params(name: str, tmp_path: Path) -> None:
     params = yaml.load((REPOSITORY / "params.yaml").read_text(), yaml.CSafeLoader)
     added = yaml.load(
         (REPOSITORY / "conf" / "catalogue" / f"{name}.yaml").read_text(), yaml.CSafeLoader

@@ -1,4 +1,4 @@
-"""Every rule drops what it says, counts it, and can be switched off."""
+"""Every rule drops and counts its pairs, and can be switched off."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_sides_without_a_letter_or_digit_are_not_compared() -> None:
 
 
 @pytest.mark.parametrize("pair", [(b"a b c d", b"1 2"), (b"1 2", b"a b c d")])
-def test_limits_are_themselves_allowed(pair: tuple[bytes, bytes]) -> None:
+def test_a_pair_at_the_limits_is_kept(pair: tuple[bytes, bytes]) -> None:
     cleaner = Cleaner(ON, set())
     assert cleaner.clean(*pair) is not None
     assert set(cleaner.dropped.values()) == {0}
@@ -85,17 +85,17 @@ def test_the_first_rule_that_applies_counts() -> None:
     assert list(cleaner.dropped) == list(Cleaning.model_fields)
 
 
-def test_duplicates_are_found_across_corpora_and_the_first_stays() -> None:
+def test_the_first_of_duplicates_across_corpora_is_kept() -> None:
     seen: set[bytes] = set()
-    one, two = Cleaner(ON, seen), Cleaner(ON, seen)
-    assert one.clean(b"a", b"b") == ("a", "b")
-    assert two.clean(b" a ", b"b") is None
-    assert two.clean(b"a", b"c") == ("a", "c")  # half a pair is no duplicate
-    assert two.clean(b"a b", b"") is None
-    assert (one.dropped["duplicates"], two.dropped["duplicates"]) == (0, 1)
+    first, second = Cleaner(ON, seen), Cleaner(ON, seen)
+    assert first.clean(b"a", b"b") == ("a", "b")
+    assert second.clean(b" a ", b"b") is None
+    assert second.clean(b"a", b"c") == ("a", "c")  # half a pair is no duplicate
+    assert second.clean(b"a b", b"") is None
+    assert (first.dropped["duplicates"], second.dropped["duplicates"]) == (0, 1)
 
 
-def test_lines_are_stripped_and_no_more() -> None:
+def test_lines_are_only_stripped() -> None:
     assert stripped(" \tzwei  W\u00f6rter\u2028da \r".encode()) == "zwei  W\u00f6rter\u2028da"
 
 
@@ -116,7 +116,7 @@ def test_every_pair_is_kept_or_counted_and_clean_text_is_clean(
     assert [again.clean(s.encode(), t.encode()) for s, t in kept] == kept
 
 
-def test_a_line_that_was_not_read_whole_is_dropped_and_counted() -> None:
+def test_a_line_that_is_too_long_is_dropped_and_counted() -> None:
     cleaner = Cleaner(OFF, set())
     longest = b"x" * LINE_BYTES
     assert cleaner.clean(longest, b"y") == (longest.decode(), "y")

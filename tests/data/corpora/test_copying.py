@@ -1,4 +1,4 @@
-"""Sequences to be copied: as declared, and none of training's among those held out."""
+"""Sequences to copy: as declared, and none of the training set in the held-out sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aiayn.errors import ConfigError, DataError
 SPEC = Sequences(split="train", number=2000, symbols=4, shortest=2, longest=10, seed=1)
 
 
-def test_as_many_different_ones_of_the_declared_lengths_and_symbols() -> None:
+def test_distinct_sequences_of_the_declared_number_lengths_and_symbols() -> None:
     drawn = [sequence.split(" ") for sequence in sequences(SPEC)]
     assert len({tuple(sequence) for sequence in drawn}) == len(drawn) == SPEC.number
     assert {len(sequence) for sequence in drawn} == set(range(2, 11))
@@ -44,11 +44,11 @@ def test_lengths_and_symbols_are_equally_likely() -> None:
 
 
 def test_splits_share_no_sequence_whatever_their_seeds() -> None:
-    held = [
+    splits = [
         set(sequences(SPEC.replace(split=split, seed=seed, number=200)))
         for seed, split in enumerate(("train", "dev", "test"))
     ]
-    assert len(set.union(*held)) == 600
+    assert len(set.union(*splits)) == 600
 
 
 def test_both_sides_of_a_pair_are_the_sequence() -> None:
@@ -58,14 +58,14 @@ def test_both_sides_of_a_pair_are_the_sequence() -> None:
     assert [source.decode() for source, _ in pairs] == [*sequences(SPEC.replace(number=3))]
 
 
-def test_another_number_than_declared_is_an_error_that_names_the_corpus() -> None:
+def test_a_wrong_number_of_pairs_is_an_error_that_names_the_corpus() -> None:
     corpus = Corpus(sequences=SPEC.replace(number=3), pairs=4)
     with pytest.raises(DataError, match="corpus drawn: 3 pairs, but 4 are declared"):
         list(Parallel("drawn", corpus, ("sequence", "copy"), {}).pairs())
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "expected"),
     [
         ({"number": 0}, "greater than 0"),
         ({"symbols": 1}, "greater than or equal to 2"),
@@ -76,30 +76,30 @@ def test_another_number_than_declared_is_an_error_that_names_the_corpus() -> Non
         ({"symbols": 2, "number": 17}, r"is 17, too many: there are 2\^10 sequences"),
     ],
 )
-def test_invalid_sequences(changed: dict[str, int], said: str) -> None:
-    with pytest.raises(ValidationError, match=said):
+def test_invalid_sequences(changed: dict[str, int], expected: str) -> None:
+    with pytest.raises(ValidationError, match=expected):
         SPEC.replace(**changed)
 
 
-def test_as_many_as_there_may_be_are_found() -> None:
+def test_the_largest_possible_number_of_sequences() -> None:
     spec = SPEC.replace(split="dev", symbols=2, shortest=10, number=16)
     assert len([*sequences(spec)]) == 16
 
 
-def test_the_catalogue_suits_the_kind_of_task(tmp_path: Path) -> None:
+def test_the_corpus_must_match_the_kind_of_task(tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
     (tmp_path / "conf").symlink_to(root / "conf")
     write_params(tmp_path, "copy")
     params = yaml.load((tmp_path / "params.yaml").read_text(), yaml.CSafeLoader)
 
-    def complaint() -> str:
+    def error_message() -> str:
         with pytest.raises(ConfigError) as error:
             config.parse(yaml.dump(params, Dumper=yaml.CSafeDumper).encode())
         return str(error.value)
 
     params["tasks"]["copy"]["kind"] = "translation"
-    assert complaint().endswith("reads sequences-train, whose sequences are for copying.")
+    assert error_message().endswith("reads sequences-train, whose sequences are for copying.")
     params["tasks"]["copy"]["kind"] = "copying"
     grammar = {"grammar": {"split": "train", "sentences": 9, "seed": 1}}
     params["catalogue"]["corpora"]["sequences-train"] = grammar
-    assert complaint() == "tasks.copy.text needs sequences; sequences-train has none."
+    assert error_message() == "tasks.copy.text needs sequences; sequences-train has none."

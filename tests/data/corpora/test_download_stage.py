@@ -1,4 +1,4 @@
-"""The stage as DVC runs it."""
+"""The download stage, run as by DVC."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ REPOSITORY = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def project(tmp_path: Path, corner: Any) -> Path:
+def project(tmp_path: Path, workspace: Any) -> Path:
     """A folder whose params.yaml has the task `tiny`, over a corpus of three pairs."""
-    corner.add("train", b"one\ntwo\nthree\n", b"eins\nzwei\ndrei\n")
+    workspace.add("train", b"one\ntwo\nthree\n", b"eins\nzwei\ndrei\n")
     params = yaml.load((REPOSITORY / "params.yaml").read_text(), yaml.CSafeLoader)
-    downloads = corner.catalogue.downloads
+    downloads = workspace.catalogue.downloads
     params["catalogue"]["downloads"] |= {name: vars(entry) for name, entry in downloads.items()}
-    for name, corpus in corner.catalogue.corpora.items():
+    for name, corpus in workspace.catalogue.corpora.items():
         sides = {language: {"download": side.download} for language, side in corpus.sides.items()}
         params["catalogue"]["corpora"][name] = {"sides": sides}
     text = {
@@ -31,7 +31,7 @@ def project(tmp_path: Path, corner: Any) -> Path:
         "train": ["train"],
         "dev": "dev",
         "tests": {"test": "test"},
-        "cleaning": vars(corner.task().cleaning),
+        "cleaning": vars(workspace.task().cleaning),
     }
     params["tasks"]["tiny"] = {**next(iter(params["tasks"].values())), "text": text}
     (tmp_path / "params.yaml").write_text(yaml.dump(params, Dumper=yaml.CSafeDumper))
@@ -72,7 +72,7 @@ def test_a_failure_is_one_line(project: Path) -> None:
     assert "there is no task 'tinny'. Did you mean tiny?" in run(project, "tinny").stderr
 
 
-def test_a_place_it_cannot_write_to_is_one_line(project: Path) -> None:
+def test_an_unwritable_folder_is_a_one_line_error(project: Path) -> None:
     (project / "data").write_text("a file, not a folder")
     outcome = run(project, "tiny")
     assert outcome.returncode == 1

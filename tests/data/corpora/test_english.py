@@ -28,7 +28,7 @@ LABELS = {
 
 
 def leaves_of(tree: str) -> list[str]:
-    """Read a bracketing, insisting that it is one tree and that words stand below tags alone."""
+    """The words of a bracketing, which must be one tree with words only directly under tags."""
     depth = 0
     leaves = []
     pieces = re.findall(r"\(|\)|[^() ]+", tree)

@@ -1,4 +1,4 @@
-"""Nothing is used unverified, and every way to fail says what to do."""
+"""Files are verified before use, and every error says what to do."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def download(url: str = "http://host/path/a.gz", checksum: str = f"sha256:{SHA25
     return Download(url=url, checksum=checksum, licence="none")
 
 
-def fetch(wanted: Download, raw: Path, mirror: str | None = None) -> Path:
-    return fetching.fetch({"a": wanted}, raw, mirror)["a"]
+def fetch(entry: Download, raw: Path, mirror: str | None = None) -> Path:
+    return fetching.fetch({"a": entry}, raw, mirror)["a"]
 
 
 def put(path: Path, content: bytes) -> Path:
@@ -42,7 +42,7 @@ def put(path: Path, content: bytes) -> Path:
     return path
 
 
-def complaint(call: Callable[[], object]) -> str:
+def error_message(call: Callable[[], object]) -> str:
     with pytest.raises(DataError) as caught:
         call()
     assert "\n" not in str(caught.value)
@@ -50,30 +50,30 @@ def complaint(call: Callable[[], object]) -> str:
 
 
 def test_a_folder_mirror_is_read_in_place(tmp_path: Path) -> None:
-    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
-    assert fetch(download(), tmp_path / "raw", str(tmp_path / "mirror")) == there
+    file = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
+    assert fetch(download(), tmp_path / "raw", str(tmp_path / "mirror")) == file
     assert not (tmp_path / "raw").exists()
 
 
-def test_md5_serves_where_only_md5_is_published(tmp_path: Path) -> None:
-    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
+def test_md5_where_only_md5_is_published(tmp_path: Path) -> None:
+    file = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
     checksum = f"md5:{hashlib.md5(CONTENT).hexdigest()}"
-    assert fetch(download(checksum=checksum), tmp_path / "raw", str(tmp_path / "mirror")) == there
+    assert fetch(download(checksum=checksum), tmp_path / "raw", str(tmp_path / "mirror")) == file
 
 
 def test_a_damaged_mirror_is_refused(tmp_path: Path) -> None:
-    there = put(tmp_path / "mirror/host/path/a.gz", DAMAGED)
+    file = put(tmp_path / "mirror/host/path/a.gz", DAMAGED)
     found = hashlib.sha256(DAMAGED).hexdigest()
-    assert complaint(lambda: fetch(download(), tmp_path, str(tmp_path / "mirror"))) == (
-        f"{there}: sha256 is {found}, the catalogue expects {SHA256}. "
+    assert error_message(lambda: fetch(download(), tmp_path, str(tmp_path / "mirror"))) == (
+        f"{file}: sha256 is {found}, the catalogue expects {SHA256}. "
         "Correct the mirror, or unset AIAYN_MIRROR."
     )
 
 
-def test_a_flipped_byte_in_a_kept_file_is_refused_and_left_for_its_owner(tmp_path: Path) -> None:
+def test_a_damaged_local_file_is_refused_and_not_deleted(tmp_path: Path) -> None:
     kept = put(tmp_path / "raw/host/path/a.gz", DAMAGED)
     found = hashlib.sha256(DAMAGED).hexdigest()
-    assert complaint(lambda: fetch(download(), tmp_path / "raw")) == (
+    assert error_message(lambda: fetch(download(), tmp_path / "raw")) == (
         f"{kept}: sha256 is {found}, the catalogue expects {SHA256}. "
         "The file is damaged: delete it, and it will be fetched again."
     )
@@ -82,21 +82,21 @@ def test_a_flipped_byte_in_a_kept_file_is_refused_and_left_for_its_owner(tmp_pat
 
 @pytest.mark.parametrize("declared", [len(CONTENT) - 1, len(CONTENT) + 1])
 def test_a_size_that_is_not_the_declared_one_is_refused(declared: int, tmp_path: Path) -> None:
-    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
+    file = put(tmp_path / "mirror/host/path/a.gz", CONTENT)
     wrong = download().replace(bytes=declared)
-    assert complaint(lambda: fetch(wrong, tmp_path / "raw", str(tmp_path / "mirror"))) == (
-        f"{there}: {len(CONTENT)} bytes, the catalogue declares {declared}. "
+    assert error_message(lambda: fetch(wrong, tmp_path / "raw", str(tmp_path / "mirror"))) == (
+        f"{file}: {len(CONTENT)} bytes, the catalogue declares {declared}. "
         "Its sha256 is right: correct `bytes` in conf/catalogue."
     )
     right = download().replace(bytes=len(CONTENT))
-    assert fetch(right, tmp_path / "raw", str(tmp_path / "mirror")) == there
+    assert fetch(right, tmp_path / "raw", str(tmp_path / "mirror")) == file
 
 
 def test_a_truncated_file_is_detected_by_its_size(tmp_path: Path) -> None:
-    there = put(tmp_path / "mirror/host/path/a.gz", CONTENT[:-1])
+    file = put(tmp_path / "mirror/host/path/a.gz", CONTENT[:-1])
     whole = download().replace(bytes=len(CONTENT))
-    assert complaint(lambda: fetch(whole, tmp_path / "raw", str(tmp_path / "mirror"))) == (
-        f"{there}: {len(CONTENT) - 1} bytes, the catalogue declares {len(CONTENT)}. "
+    assert error_message(lambda: fetch(whole, tmp_path / "raw", str(tmp_path / "mirror"))) == (
+        f"{file}: {len(CONTENT) - 1} bytes, the catalogue declares {len(CONTENT)}. "
         "Correct the mirror, or unset AIAYN_MIRROR."
     )
 
@@ -104,7 +104,7 @@ def test_a_truncated_file_is_detected_by_its_size(tmp_path: Path) -> None:
 def test_a_mirror_without_the_file(tmp_path: Path) -> None:
     mirror = tmp_path / "mirror"
     mirror.mkdir()
-    assert complaint(lambda: fetch(download(), tmp_path / "raw", str(mirror))) == (
+    assert error_message(lambda: fetch(download(), tmp_path / "raw", str(mirror))) == (
         f"{mirror}/host/path/a.gz: not in the mirror. "
         "Put it there, or unset AIAYN_MIRROR to fetch http://host/path/a.gz."
     )
@@ -113,7 +113,7 @@ def test_a_mirror_without_the_file(tmp_path: Path) -> None:
 
 
 def test_a_missing_mirror(tmp_path: Path) -> None:
-    assert complaint(lambda: fetch(download(), tmp_path, "no/such/mirror")) == (
+    assert error_message(lambda: fetch(download(), tmp_path, "no/such/mirror")) == (
         "no/such/mirror: no such folder. It is the mirror in AIAYN_MIRROR."
     )
 
@@ -121,15 +121,15 @@ def test_a_missing_mirror(tmp_path: Path) -> None:
 def test_a_file_is_fetched_once_and_kept_by_host_and_path(
     host: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wanted = download(f"{host.url}/deep/a.gz")
-    paths = {fetch(wanted, tmp_path) for _ in range(2)}
-    assert paths == {tmp_path / host.place / "deep/a.gz"} == {tmp_path / wanted.path}
+    entry = download(f"{host.url}/deep/a.gz")
+    paths = {fetch(entry, tmp_path) for _ in range(2)}
+    assert paths == {tmp_path / host.address / "deep/a.gz"} == {tmp_path / entry.path}
     assert paths.pop().read_bytes() == CONTENT
     assert host.requests == ["/deep/a.gz"]
     assert capsys.readouterr() == ("", "")  # a progress bar is for terminals
 
 
-def test_a_mirror_by_url_is_asked_for_host_and_path(host: Any, tmp_path: Path) -> None:
+def test_a_mirror_by_url_has_paths_of_host_and_path(host: Any, tmp_path: Path) -> None:
     kept = fetch(download("http://elsewhere.org/x/a.gz"), tmp_path, f"{host.url}/pub/")
     assert kept == tmp_path / "elsewhere.org/x/a.gz"
     assert host.requests == ["/pub/elsewhere.org/x/a.gz"]
@@ -138,36 +138,36 @@ def test_a_mirror_by_url_is_asked_for_host_and_path(host: Any, tmp_path: Path) -
 def test_another_version_on_the_host_is_refused(host: Any, tmp_path: Path) -> None:
     host.content = DAMAGED
     url = f"{host.url}/a.gz"
-    assert complaint(lambda: fetch(download(url), tmp_path)).startswith(
+    assert error_message(lambda: fetch(download(url), tmp_path)).startswith(
         f"{url}: sha256 is {hashlib.sha256(DAMAGED).hexdigest()}, the catalogue expects {SHA256}. "
     )
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def partial(raw: Path, host: Any, name: str = "a.gz") -> Path:
-    return Path(raw / host.place / f".{name}.partial")
+    return Path(raw / host.address / f".{name}.partial")
 
 
 def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_a_second_start_resumes_the_download(host: Any, answer: Any, tmp_path: Path) -> None:
+def test_a_second_start_resumes_the_download(host: Any, response: Any, tmp_path: Path) -> None:
     url = f"{host.url}/a.gz"
-    host.answers = [answer(cut=4000), answer(status=503)]
-    assert complaint(lambda: fetch(download(url), tmp_path)) == (
+    host.responses = [response(cut=4000), response(status=503)]
+    assert error_message(lambda: fetch(download(url), tmp_path)) == (
         f"{url}: HTTP 503 Service Unavailable, 3 times. Try again later; 4,000 bytes are kept and "
         "will be resumed, or set AIAYN_MIRROR to a mirror that has the file."
     )
     assert partial(tmp_path, host).read_bytes() == CONTENT[:4000]
-    host.answers, host.ranges = [answer()], []
+    host.responses, host.ranges = [response()], []
     assert fetch(download(url), tmp_path).read_bytes() == CONTENT
     assert host.ranges == ["bytes=4000-"]
-    assert files(tmp_path) == [tmp_path / host.place / "a.gz"]
+    assert files(tmp_path) == [tmp_path / host.address / "a.gz"]
 
 
-def test_a_killed_download_is_resumed(host: Any, answer: Any, tmp_path: Path) -> None:
-    host.answers = [answer(stall=5000)]
+def test_a_killed_download_is_resumed(host: Any, response: Any, tmp_path: Path) -> None:
+    host.responses = [response(stall=5000)]
     url = f"{host.url}/a.gz"
     program = f"""
 from pathlib import Path
@@ -176,75 +176,79 @@ from aiayn.data.corpora.fetching import fetch
 fetch({{"a": Download(url={url!r}, checksum="sha256:{SHA256}", licence="none")}}, Path({str(tmp_path)!r}))
 """
     process = subprocess.Popen([sys.executable, "-c", program])
-    there = partial(tmp_path, host)
-    while not there.exists() or there.stat().st_size < 5000:
+    file = partial(tmp_path, host)
+    while not file.exists() or file.stat().st_size < 5000:
         assert process.poll() is None
         time.sleep(0.01)
     process.kill()
     process.wait()
-    host.answers, host.ranges = [answer()], []
+    host.responses, host.ranges = [response()], []
     assert fetch(download(url), tmp_path).read_bytes() == CONTENT
     assert host.ranges == ["bytes=5000-"]
 
 
 def test_a_partial_download_of_another_file_is_fetched_again(
-    host: Any, answer: Any, tmp_path: Path
+    host: Any, response: Any, tmp_path: Path
 ) -> None:
     put(partial(tmp_path, host), DAMAGED[:4000])
     assert fetch(download(f"{host.url}/a.gz"), tmp_path).read_bytes() == CONTENT
     assert host.ranges == ["bytes=4000-", None]
 
 
-def test_a_file_that_changes_on_the_way_is_refused(host: Any, answer: Any, tmp_path: Path) -> None:
+def test_a_file_that_changes_during_the_download_is_refused(
+    host: Any, response: Any, tmp_path: Path
+) -> None:
     url = f"{host.url}/a.gz"
     changed = CONTENT[:-1] + b"b"
-    host.answers = [answer(cut=4000), answer(content=changed)]
-    assert complaint(lambda: fetch(download(url), tmp_path)).startswith(
+    host.responses = [response(cut=4000), response(content=changed)]
+    assert error_message(lambda: fetch(download(url), tmp_path)).startswith(
         f"{url}: sha256 is {hashlib.sha256(changed).hexdigest()}, the catalogue expects {SHA256}. "
     )
     assert host.ranges == [None, "bytes=4000-", None]
     assert files(tmp_path) == []
 
 
-def test_another_file_never_fitting_is_not_fetched_for_ever(
-    host: Any, answer: Any, tmp_path: Path
-) -> None:
-    host.answers = [answer(content=DAMAGED, cut=4000), answer(content=DAMAGED)] * 5
-    assert "sha256 is " in complaint(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path))
+def test_retries_end_if_the_file_never_matches(host: Any, response: Any, tmp_path: Path) -> None:
+    host.responses = [response(content=DAMAGED, cut=4000), response(content=DAMAGED)] * 5
+    assert "sha256 is " in error_message(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path))
     assert len(host.requests) == 4
 
 
-def wanted(host: Any, *names: str) -> dict[str, Download]:
+def downloads(host: Any, *names: str) -> dict[str, Download]:
     return {name: download(f"{host.url}/{name}") for name in names}
 
 
-def test_four_come_at_a_time(host: Any, answer: Any, tmp_path: Path) -> None:
+def test_four_are_fetched_at_a_time(host: Any, response: Any, tmp_path: Path) -> None:
     together = threading.Barrier(4, timeout=60)
-    host.answers = [answer(first=together.wait)]
-    paths = fetching.fetch(wanted(host, *"abcd"), tmp_path)
-    assert paths == {name: tmp_path / host.place / name for name in "abcd"}
+    host.responses = [response(before=together.wait)]
+    paths = fetching.fetch(downloads(host, *"abcd"), tmp_path)
+    assert paths == {name: tmp_path / host.address / name for name in "abcd"}
     assert all(path.read_bytes() == CONTENT for path in paths.values())
 
 
-def test_a_download_that_fails_stops_no_other(host: Any, answer: Any, tmp_path: Path) -> None:
-    both = wanted(host, "a", "b")
+def test_a_failed_download_does_not_stop_the_others(
+    host: Any, response: Any, tmp_path: Path
+) -> None:
+    both = downloads(host, "a", "b")
     both["a"] = both["a"].replace(checksum=f"sha256:{64 * '0'}")
-    assert complaint(lambda: fetching.fetch(both, tmp_path)).startswith(f"{host.url}/a: sha256 is ")
-    assert files(tmp_path) == [tmp_path / host.place / "b"]
+    assert error_message(lambda: fetching.fetch(both, tmp_path)).startswith(
+        f"{host.url}/a: sha256 is "
+    )
+    assert files(tmp_path) == [tmp_path / host.address / "b"]
 
 
-def test_two_that_want_the_same_file_fetch_it_once(host: Any, answer: Any, tmp_path: Path) -> None:
-    """As download@en-de and download@en-fr do, side by side: each opens the file for itself."""
-    begun = threading.Event()
-    host.answers = [answer(stall=4000, first=begun.set), answer()]
+def test_two_processes_fetch_the_same_file_once(host: Any, response: Any, tmp_path: Path) -> None:
+    """As download@en-de and download@en-fr do in parallel: each opens the file itself."""
+    started = threading.Event()
+    host.responses = [response(stall=4000, before=started.set), response()]
     paths: list[Path] = []
 
-    def bring() -> None:
+    def fetch_file() -> None:
         paths.append(fetch(download(f"{host.url}/a.gz"), tmp_path))
 
-    both = [threading.Thread(target=bring) for _ in range(2)]
+    both = [threading.Thread(target=fetch_file) for _ in range(2)]
     both[0].start()
-    assert begun.wait(60)
+    assert started.wait(60)
     both[1].start()
     host.released.set()
     for thread in both:
@@ -259,11 +263,11 @@ def test_too_little_disk_space_is_reported_before_the_first_byte(
     free = 2 * len(CONTENT) - 1
     usage = shutil._ntuple_diskusage(free, 0, free)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    # the size of one is declared, that of the other the host's word
-    both = wanted(host, "a", "b")
+    # the size of one is declared, that of the other is from the host
+    both = downloads(host, "a", "b")
     both["a"] = both["a"].replace(bytes=len(CONTENT))
     raw = tmp_path / "raw"
-    assert complaint(lambda: fetching.fetch(both, raw)) == (
+    assert error_message(lambda: fetching.fetch(both, raw)) == (
         f"{raw}: 18,000 bytes are to be fetched, but only 17,999 are free. Free disk space, or set "
         "AIAYN_MIRROR to a folder that has the files: it is read in place."
     )
@@ -273,56 +277,54 @@ def test_too_little_disk_space_is_reported_before_the_first_byte(
 
 
 @pytest.mark.parametrize(
-    ("free", "announced", "most"), [(5000, None, 4500), (10**9, 9000, 9000)], ids=["disk", "HEAD"]
+    ("free", "declared", "limit"), [(5000, None, 4500), (10**9, 9000, 9000)], ids=["disk", "HEAD"]
 )
 def test_a_host_that_sends_without_end_does_not_fill_the_disk(
-    host: Any, answer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    free: int, announced: int | None, most: int,
+    host: Any, response: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    free: int, declared: int | None, limit: int,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(fetching, "free_bytes", lambda folder: free)
-    monkeypatch.setattr(fetching, "size_at", lambda url: announced)
-    host.answers = [answer(says_length=False, content=CONTENT * 1000)]
-    said = complaint(lambda: fetching.fetch(wanted(host, "a"), tmp_path / "raw"))
-    assert f"/a: sends more than {most:,} bytes" in said
+    monkeypatch.setattr(fetching, "size_at", lambda url: declared)
+    host.responses = [response(sends_length=False, content=CONTENT * 1000)]
+    message = error_message(lambda: fetching.fetch(downloads(host, "a"), tmp_path / "raw"))
+    assert f"/a: sends more than {limit:,} bytes" in message
     assert not [path for path in (tmp_path / "raw").rglob("*") if path.is_file()]
 
 
-@pytest.mark.skipif(
-    not Path("/dev/full").exists(), reason="a device that is always full is Linux's"
-)
-def test_a_disk_that_runs_full_is_one_line(host: Any, tmp_path: Path) -> None:
-    there = partial(tmp_path, host)
-    there.parent.mkdir()
-    there.symlink_to("/dev/full")
-    assert complaint(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path)) == (
-        f"{there.parent}: the disk is full. "
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists on Linux alone")
+def test_a_full_disk_is_a_one_line_error(host: Any, tmp_path: Path) -> None:
+    file = partial(tmp_path, host)
+    file.parent.mkdir()
+    file.symlink_to("/dev/full")
+    assert error_message(lambda: fetch(download(f"{host.url}/a.gz"), tmp_path)) == (
+        f"{file.parent}: the disk is full. "
         "Free disk space and start again: the download will be resumed."
     )
 
 
-def test_all_downloads_together_say_how_far_they_are(
-    host: Any, answer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_progress_of_all_downloads(
+    host: Any, response: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetching, "POLL_SECONDS", 0.01)
-    said = tmp_path / "said"
+    progress_file = tmp_path / "progress"
     seen: list[Fetching] = []
 
-    def look() -> None:
+    def watch() -> None:
         while not seen or (seen[-1].files, seen[-1].bytes) != (1, 14_000):
-            if told := progress.read(said, Fetching):
-                seen.append(told)
+            if current := progress.read(progress_file, Fetching):
+                seen.append(current)
             time.sleep(0.01)
         host.released.set()
 
-    watcher = threading.Thread(target=look)
+    watcher = threading.Thread(target=watch)
     watcher.start()
-    host.answers = [answer(stall=5000), answer()]
-    two = {name: d.replace(bytes=9000) for name, d in wanted(host, "a", "b").items()}
-    fetching.fetch(two, tmp_path / "raw", progress=said)
+    host.responses = [response(stall=5000), response()]
+    entries = {name: d.replace(bytes=9000) for name, d in downloads(host, "a", "b").items()}
+    fetching.fetch(entries, tmp_path / "raw", progress=progress_file)
     watcher.join()
     assert (seen[-1].files, seen[-1].files_in_all) == (1, 2)
     assert (seen[-1].bytes, seen[-1].bytes_in_all) == (14_000, 18_000)
-    assert not said.exists()
+    assert not progress_file.exists()
 
 
 class Terminal(io.StringIO):
@@ -342,6 +344,6 @@ def test_a_terminal_has_one_bar_for_all(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_time_left_follows_from_the_rate() -> None:
-    told = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
-    assert str(told) == "2 of 7 files, 1,500.0 of 6,000.0 MB, 9.0 MB/s, 8:20 left"
-    assert str(replace(told, bytes_per_second=0.0)).endswith(", 0.0 MB/s, unknown time left")
+    state = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
+    assert str(state) == "2 of 7 files, 1,500.0 of 6,000.0 MB, 9.0 MB/s, 8:20 left"
+    assert str(replace(state, bytes_per_second=0.0)).endswith(", 0.0 MB/s, unknown time left")

@@ -1,4 +1,4 @@
-"""What a grammar of French says, checked in every sentence drawn."""
+"""Rules of French grammar, checked in every generated sentence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def draw(seed: int) -> list[Sentence]:
     return [deriver.sentence() for _ in range(40)]
 
 
-# by the dictionary: what may stand before and after a noun of that gender and number
+# by the dictionary: words allowed before and after a noun of that gender and number
 FORMS = """
 m singular article le l' un ce cet mon son chaque au du
 m singular before petit grand vieux vieil jeune nouveau nouvel beau bel

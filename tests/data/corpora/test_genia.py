@@ -29,7 +29,7 @@ def parallel(catalogue: Catalogue, name: str, mirror: Path) -> Parallel:
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "brackets"),  # counted in his trees, below his S1 and his extra node
+    ("name", "words", "brackets"),  # counted in his trees, below S1 and the extra node
     [("genia-dev", 36_180, 29_555), ("genia-test", 35_639, 29_602)],
 )
 def test_held_out_trees_are_mccloskys(
@@ -41,26 +41,26 @@ def test_held_out_trees_are_mccloskys(
 ) -> None:
     genia = catalogue("genia")
     ours = list(parallel(genia, name, multi30k_mirror).trees())
-    where = genia.downloads[f"{name}-pmids"].url.removeprefix("https://")
-    file = (multi30k_mirror / where).with_suffix(".trees")
+    path = genia.downloads[f"{name}-pmids"].url.removeprefix("https://")
+    file = (multi30k_mirror / path).with_suffix(".trees")
     lines = file.read_text(encoding="utf-8").splitlines()
     theirs = [read_tree(line, str(file)) for line in lines]
     assert len(ours) == len(theirs) == genia.corpora[name].pairs
     assert sum(len(tree.words) for tree in theirs) == words
     assert sum(len(tree.brackets) - 1 for tree in theirs) == brackets
     assert sum(len(tree.brackets) for tree in ours) == brackets
-    as_his = [wrapped(tree) for tree in ours]
-    same = {"genia-dev": (1349, 1360, 1361), "genia-test": (1338, 1358, 1360)}[name]
+    reformatted = [wrapped(tree) for tree in ours]
+    expected = {"genia-dev": (1349, 1360, 1361), "genia-test": (1338, 1358, 1360)}[name]
     resolved = [html.unescape(line) for line in lines]
-    unclosed = [line.replace(CLOSING_QUOTE, "") for line in as_his]
-    assert (matches(as_his, lines), matches(as_his, resolved)) == same[:2]
-    # all but the closing quotation marks that his trees lack
+    unclosed = [line.replace(CLOSING_QUOTE, "") for line in reformatted]
+    assert (matches(reformatted, lines), matches(reformatted, resolved)) == expected[:2]
+    # except for the closing quotation marks missing from his trees
     assert (
         sum(
             his in (line, short)
-            for line, short, his in zip(as_his, unclosed, resolved, strict=True)
+            for line, short, his in zip(reformatted, unclosed, resolved, strict=True)
         )
-        == same[2]
+        == expected[2]
     )
 
 
@@ -95,7 +95,7 @@ def sentence(word: str) -> str:
 
 @pytest.fixture
 def divided(tmp_path: Path) -> Callable[[str], Parallel]:
-    """A corpus of three files in a tar, of which a list names some."""
+    """A corpus of three files in a tar, divided by a list of files."""
     bank = archive(tmp_path, **{"7": sentence("a"), "81": sentence("b"), "9": sentence("c")})
 
     def corpus(listed: str) -> Parallel:

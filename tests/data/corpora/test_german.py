@@ -1,4 +1,4 @@
-"""What a grammar of German says, checked in every sentence drawn."""
+"""Rules of German grammar, checked in every generated sentence."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GERMAN = {
     "Museum Museen Hotel Hotels",
 }
 WEAK_NOUNS = {"Student": "Studenten", "Nachbar": "Nachbarn"}
-# what may open a phrase: determiner and adjective endings, by gender and case
+# allowed openings of a phrase: determiner and adjective endings, by gender and case
 OPENINGS = """
 m nominative der e, dieser e, jeder e, ein er, mein er, sein er
 m accusative den en, diesen en, jeden en, einen en, meinen en, seinen en
@@ -138,10 +138,10 @@ def test_main_clauses_have_the_verb_second(seed: int) -> None:
 
 
 def finite_form(clause: Clause) -> str:
-    """The verb form that is to end a dependent clause."""
+    """The verb form that must end a dependent clause."""
     bare = replace(clause, object=None, recipient=None, place=None)
-    said = Sentence(Clause(lexicon.PRONOUNS[0], lexicon.SAYING[0], "present", saying=bare))
-    return german.text(said).removesuffix(".").split()[-1]
+    embedded = Sentence(Clause(lexicon.PRONOUNS[0], lexicon.SAYING[0], "present", saying=bare))
+    return german.text(embedded).removesuffix(".").split()[-1]
 
 
 def has_relative(nominal: Nominal | None) -> bool:

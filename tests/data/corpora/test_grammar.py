@@ -1,6 +1,6 @@
-"""The demo corpus: splits that share nothing, translations that are functions, words that occur often.
+"""The demo corpus: disjoint splits, unique translations, frequent words.
 
-Sentences written by hand are in test_hand_written_sentences; what holds in every sentence drawn is in
+Sentences written by hand are in test_hand_written_sentences; the rules for every generated sentence are in
 test_english, test_german and test_french.
 """
 
@@ -57,13 +57,13 @@ def test_no_sentence_of_another_split_occurs_in_train(
         assert not {row[position] for row in held_out} & {row[position] for row in train}
 
 
-def merged_by_german() -> list[Sentence]:
+def ambiguous_in_german() -> list[Sentence]:
     """Pairs like "die Frau, die die Katze sieht, singt": who sees whom?"""
     pairs = []
     for head in ("woman", "queen", "child", "girl"):
-        for other in ("cat", "cow", "horse"):
+        for animal in ("cat", "cow", "horse"):
             for base in ("see", "find", "watch"):
-                agent = phrase(f"the {other}")
+                agent = phrase(f"the {animal}")
                 seeing = Clause(Gap(noun(head), False), verb(base), "present", object=agent)
                 seen = Clause(agent, verb(base), "present", object=Gap(noun(head), False))
                 for relative in (seeing, seen):
@@ -72,8 +72,8 @@ def merged_by_german() -> list[Sentence]:
     return pairs
 
 
-def test_of_sentences_that_german_merges_one_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs = merged_by_german()
+def test_of_sentences_equal_in_german_one_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = ambiguous_in_german()
     for write in (lambda sentence: english.text(english.tree(sentence)), french.text):
         assert len({write(sentence) for sentence in pairs}) == len(pairs)
     assert len({german.text(sentence) for sentence in pairs}) == len(pairs) // 2
@@ -98,10 +98,10 @@ def test_translations_are_functions_of_the_english_sentence() -> None:
         translations = (german.text(sentence), in_french, tree)
         assert from_english.setdefault(in_english, translations) == translations
         assert from_french.setdefault(in_french, in_english) == in_english
-    assert len(from_english) < 20_000, "nothing came twice: too few sentences to tell"
+    assert len(from_english) < 20_000, "no sentence occurs twice: too few to test anything"
 
 
-def test_the_same_sentences_again_whatever_the_hash_seed() -> None:
+def test_the_same_sentences_with_any_hash_seed() -> None:
     script = (
         "from aiayn.config import Grammar; from aiayn.data.corpora.grammar import sentences;"
         "import sys; rows = sentences(Grammar(split='test', sentences=50, seed=1), ('en', 'fr'));"
@@ -120,12 +120,12 @@ def test_the_same_sentences_again_whatever_the_hash_seed() -> None:
     assert len(first) > 50
 
 
-def test_a_larger_corpus_begins_with_the_smaller_and_a_seed_makes_another() -> None:
+def test_a_larger_corpus_begins_with_the_smaller_and_depends_on_the_seed() -> None:
     assert corpus("dev", 60)[:20] == corpus("dev", 20)
     assert corpus("dev", 20) != corpus("dev", 20, seed=4)
 
 
-def test_languages_come_in_the_order_asked_for() -> None:
+def test_languages_are_in_the_requested_order() -> None:
     grammar = Grammar(split="train", sentences=5, seed=1)
     forward = list(sentences(grammar, ("de", "tree", "en")))
     assert [row[::-1] for row in forward] == list(sentences(grammar, ("en", "tree", "de")))

@@ -31,10 +31,10 @@ def zipped(**members: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def add(corner: Any, content: bytes, folds: int = 3) -> None:
+def add(workspace: Any, content: bytes, folds: int = 3) -> None:
     """A zip of two texts, and a corpus fold-N for each fold of it."""
-    (corner.mirror / "host").mkdir(parents=True, exist_ok=True)
-    (corner.mirror / "host/reviews.zip").write_bytes(content)
+    (workspace.mirror / "host").mkdir(parents=True, exist_ok=True)
+    (workspace.mirror / "host/reviews.zip").write_bytes(content)
     download = Download(
         url="http://host/reviews.zip",
         checksum=f"sha256:{hashlib.sha256(content).hexdigest()}",
@@ -47,23 +47,27 @@ def add(corner: Any, content: bytes, folds: int = 3) -> None:
         f"fold-{n}": Corpus(labelled=Labelled(texts=texts, folds=Folds(fold=n, of=folds, seed=1)))
         for n in range(folds)
     }
-    corner.catalogue = corner.catalogue.replace(
-        downloads={**corner.catalogue.downloads, "reviews": download},
-        corpora={**corner.catalogue.corpora, **corpora},
+    workspace.catalogue = workspace.catalogue.replace(
+        downloads={**workspace.catalogue.downloads, "reviews": download},
+        corpora={**workspace.catalogue.corpora, **corpora},
     )
 
 
-def task(corner: Any, *train: str, dev: str = "fold-1", test: str = "fold-2", **more: Any) -> Text:
-    asked = corner.task(*train, empty=True).replace(
+def task(
+    workspace: Any, *train: str, dev: str = "fold-1", test: str = "fold-2", **changes: Any
+) -> Text:
+    text = workspace.task(*train, empty=True).replace(
         source="en", target="label", dev=dev,
         tests={"test": test}, labels=("negative", "positive"),
     )  # fmt: skip
-    return asked.replace(**more)
+    return text.replace(**changes)
 
 
-def put_together(corner: Any, text: Text) -> Any:
-    assemble("polarity", text, corner.catalogue, corner.text, corner.raw, str(corner.mirror))
-    return json.loads((corner.text / "manifest.json").read_bytes())
+def assemble_task(workspace: Any, text: Text) -> Any:
+    assemble(
+        "polarity", text, workspace.catalogue, workspace.text, workspace.raw, str(workspace.mirror)
+    )
+    return json.loads((workspace.text / "manifest.json").read_bytes())
 
 
 def pairs(folder: Path, split: str) -> list[tuple[str, str]]:
@@ -71,64 +75,66 @@ def pairs(folder: Path, split: str) -> list[tuple[str, str]]:
     return list(zip(*(side.removesuffix("\n").split("\n") for side in sides), strict=True))
 
 
-def test_every_sentence_is_in_one_fold_with_its_label(corner: Any) -> None:
-    add(corner, zipped(negative=NEGATIVE, positive=POSITIVE))
-    manifest = put_together(corner, task(corner, "fold-0"))
-    held = [pair for split in ("train", "dev", "test") for pair in pairs(corner.text, split)]
-    assert Counter(label for _, label in held) == {"negative": 61, "positive": 60}
-    assert len({sentence for sentence, _ in held}) == 121
-    assert ("clichéd", "negative") in held
-    assert all(label == ("negative" if "dull" in s else "positive") for s, label in held[:-1]
+def test_every_sentence_is_in_one_fold_with_its_label(workspace: Any) -> None:
+    add(workspace, zipped(negative=NEGATIVE, positive=POSITIVE))
+    manifest = assemble_task(workspace, task(workspace, "fold-0"))
+    all_pairs = [
+        pair for split in ("train", "dev", "test") for pair in pairs(workspace.text, split)
+    ]
+    assert Counter(label for _, label in all_pairs) == {"negative": 61, "positive": 60}
+    assert len({sentence for sentence, _ in all_pairs}) == 121
+    assert ("clichéd", "negative") in all_pairs
+    assert all(label == ("negative" if "dull" in s else "positive") for s, label in all_pairs[:-1]
                if "film" in s)  # fmt: skip
     assert 20 < manifest["splits"]["train"]["pairs"] < 60
     assert manifest["downloads"].keys() == {"reviews"}
 
 
-def test_a_sentence_that_occurs_twice_is_never_divided() -> None:
+def test_duplicate_sentences_are_in_the_same_fold() -> None:
     folds = Folds(fold=0, of=10, seed=7)
     assert fold(b"a fine film", folds) == fold(b" a fine film \r", folds)
     number = int.from_bytes(hashlib.sha256(b"7\na fine film").digest()[:8], "big") % 10
     assert fold(b"a fine film", folds) == number
 
 
-def test_another_seed_divides_otherwise() -> None:
+def test_another_seed_gives_other_folds() -> None:
     sentences = [b"sentence %d" % n for n in range(100)]
     by_seed = [[fold(s, Folds(fold=0, of=10, seed=n)) for s in sentences] for n in (1, 2)]
     assert by_seed[0] != by_seed[1]
     assert set(by_seed[0]) == set(range(10))
 
 
-def test_an_undeclared_label(corner: Any) -> None:
-    add(corner, zipped(negative=NEGATIVE, positive=POSITIVE))
-    asked = task(corner, "fold-0", labels=("positive", "neutral"))
+def test_an_undeclared_label(workspace: Any) -> None:
+    add(workspace, zipped(negative=NEGATIVE, positive=POSITIVE))
+    text = task(workspace, "fold-0", labels=("positive", "neutral"))
     with pytest.raises(
         DataError, match=r"line 1: the label 'negative' is not one of positive, neut"
     ):
-        put_together(corner, asked)
-    assert not corner.text.exists()
+        assemble_task(workspace, text)
+    assert not workspace.text.exists()
 
 
-def test_labels_in_a_separate_file(corner: Any) -> None:
-    corner.add("plain", b"a b\nc d\n", b"positive\nnegatve\n")
+def test_labels_in_a_separate_file(workspace: Any) -> None:
+    workspace.add("plain", b"a b\nc d\n", b"positive\nnegatve\n")
     for name in ("dev", "test"):
-        corner.add(name, b"e f\n", b"positive\n")
-    asked = task(corner, "plain", dev="dev", test="test", target="de")
+        workspace.add(name, b"e f\n", b"positive\n")
+    text = task(workspace, "plain", dev="dev", test="test", target="de")
     with pytest.raises(DataError, match=r"plain\.de, line 2: the label 'negatve' is not one of"):
-        put_together(corner, asked)
+        assemble_task(workspace, text)
 
 
-def test_one_class_only(corner: Any) -> None:
-    add(corner, zipped(negative=NEGATIVE, positive=b"\n"))
+def test_one_class_only(workspace: Any) -> None:
+    add(workspace, zipped(negative=NEGATIVE, positive=b"\n"))
     with pytest.raises(
         DataError, match="no training sentence has the label 'positive'; found: neg"
     ):
-        put_together(corner, task(corner, "fold-0"))
+        assemble_task(workspace, task(workspace, "fold-0"))
 
 
-def test_text_that_is_not_utf8(corner: Any) -> None:
-    add(corner, zipped(negative=b"clich\xe9d\n", positive=POSITIVE), folds=2)
+def test_text_that_is_not_utf8(workspace: Any) -> None:
+    add(workspace, zipped(negative=b"clich\xe9d\n", positive=POSITIVE), folds=2)
     with pytest.raises(DataError, match=r"not UTF-8"):
-        put_together(corner, task(corner, "fold-0", "fold-1", dev="fold-0", test="fold-1"))
+        assemble_task(workspace, task(workspace, "fold-0", "fold-1", dev="fold-0", test="fold-1"))
 
 
 def test_a_zip_that_is_damaged_and_one_without_the_member(tmp_path: Path) -> None:
@@ -143,14 +149,14 @@ def test_a_zip_that_is_damaged_and_one_without_the_member(tmp_path: Path) -> Non
     path.write_bytes(whole[:50])
     with pytest.raises(DataError, match="truncated or damaged"):
         list(lines(path, "d/a"))
-    at = whole.index(b"d/a") + 20  # within the packed bytes
-    path.write_bytes(whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
+    position = whole.index(b"d/a") + 20  # within the packed bytes
+    path.write_bytes(whole[:position] + bytes([whole[position] ^ 255]) + whole[position + 1 :])
     with pytest.raises(DataError, match="truncated or damaged"):
         list(lines(path, "d/a"))
 
 
 @pytest.mark.parametrize(
-    "spoiled",
+    "damage",
     [
         # the flag of an encrypted member, in its own header and in the index
         lambda zip_: flagged(flagged(zip_, 6), zip_.index(b"PK\1\2") + 8),
@@ -158,9 +164,9 @@ def test_a_zip_that_is_damaged_and_one_without_the_member(tmp_path: Path) -> Non
     ],
     ids=["encrypted", "unknown packing"],
 )
-def test_a_zip_that_cannot_be_unpacked(tmp_path: Path, spoiled: Callable[[bytes], bytes]) -> None:
+def test_a_zip_that_cannot_be_unpacked(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "a.zip"
-    path.write_bytes(spoiled(zipped(a=POSITIVE)))
+    path.write_bytes(damage(zipped(a=POSITIVE)))
     with pytest.raises(DataError, match=r"a\.zip.*: truncated or damaged \(.*\)\. Replace it"):
         list(lines(path, "d/a"))
 

@@ -1,4 +1,4 @@
-"""A corpus is what the catalogue says of it, or an error that says how it differs."""
+"""A corpus agrees with the catalogue, or an error says how it differs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_an_empty_corpus(tmp_path: Path) -> None:
     )
 
 
-def test_another_number_of_pairs_than_declared(tmp_path: Path) -> None:
+def test_a_wrong_number_of_pairs(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         list(parallel(tmp_path, b"1\n2\n", b"1\n2\n", pairs=3).pairs())
     assert str(caught.value) == (
@@ -60,7 +60,7 @@ def test_another_number_of_pairs_than_declared(tmp_path: Path) -> None:
     )
 
 
-def columned(folder: Path, content: bytes, sample: Sample | None = None) -> Parallel:
+def in_columns(folder: Path, content: bytes, sample: Sample | None = None) -> Parallel:
     archive = folder / "pairs.zip"
     with zipfile.ZipFile(archive, "w") as opened:
         opened.writestr("deu.txt", content)
@@ -73,24 +73,24 @@ def columned(folder: Path, content: bytes, sample: Sample | None = None) -> Para
 
 
 def test_columns_of_an_archive_member(tmp_path: Path) -> None:
-    corpus = columned(tmp_path, b"Hi.\tHallo!\tCC-BY\nRun!\tLauf!\n")
+    corpus = in_columns(tmp_path, b"Hi.\tHallo!\tCC-BY\nRun!\tLauf!\n")
     assert list(corpus.pairs()) == [(b"Hallo!", b"Hi."), (b"Lauf!", b"Run!")]
 
 
 def test_a_line_without_the_column(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
-        list(columned(tmp_path, b"Hi.\tHallo!\nRun! Lauf!\n").pairs())
+        list(in_columns(tmp_path, b"Hi.\tHallo!\nRun! Lauf!\n").pairs())
     assert str(caught.value) == (
         f"{tmp_path}/pairs.zip, member deu.txt, line 2: has no column 2; columns are separated by "
         "tabs. Replace the file, or correct `column` in conf/catalogue."
     )
 
 
-def test_a_sample_has_a_fold_of_the_sentences_each_once(tmp_path: Path) -> None:
+def test_samples_divide_the_sentences_without_duplicates(tmp_path: Path) -> None:
     sentences = [b"sentence %d" % number for number in range(300)]
     lines = b"".join(b"%s\t%s %d\n" % (s, s, n) for n in range(2) for s in sentences)
     folds = [
-        list(columned(tmp_path, lines, Sample(by="en", fold=fold, of=3, seed=1)).pairs())
+        list(in_columns(tmp_path, lines, Sample(by="en", fold=fold, of=3, seed=1)).pairs())
         for fold in range(3)
     ]
     assert all(70 < len(fold) < 130 for fold in folds)

@@ -1,4 +1,4 @@
-"""Tasks made of real corpora, with the counts that their publishers give; skipped where the mirror is not."""
+"""Tasks made of real corpora, with the counts that their publishers give; skipped without the mirror."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_tatoeba(
     multi30k_mirror: Path,
     catalogue: Callable[[str], Catalogue],
     tmp_path: Path,
-    corner: Any,
+    workspace: Any,
     language: str,
     shared: int,
 ) -> None:
@@ -76,26 +76,28 @@ def test_tatoeba(
         "dev": f"tatoeba-test-{language}-en",
         "tests": {"test": f"tatoeba-test-{language}-en"},
     }
-    text = corner.task(held_out=True).replace(target=language, **corpora)
+    text = workspace.task(held_out=True).replace(target=language, **corpora)
     mirror = str(multi30k_mirror)
-    assemble("en-de", text, catalogue("tatoeba"), corner.text, corner.raw, mirror)
-    splits = json.loads((corner.text / "manifest.json").read_text())["splits"]
+    assemble("en-de", text, catalogue("tatoeba"), workspace.text, workspace.raw, mirror)
+    splits = json.loads((workspace.text / "manifest.json").read_text())["splits"]
     dropped = splits["train"]["corpora"][f"tatoeba-{language}-en"]["dropped"]["held_out"]
-    assert dropped == pytest.approx(shared, rel=0.002)  # by another count of letters and digits
+    assert dropped == pytest.approx(
+        shared, rel=0.002
+    )  # its definition of letters and digits differs
 
 
 @pytest.mark.slow
 def test_multi30k_in_the_published_form(
-    multi30k_mirror: Path, catalogue: Callable[[str], Catalogue], tmp_path: Path, corner: Any
+    multi30k_mirror: Path, catalogue: Callable[[str], Catalogue], tmp_path: Path, workspace: Any
 ) -> None:
-    text = corner.task("multi30k-val", empty=True).replace(
+    text = workspace.task("multi30k-val", empty=True).replace(
         form="lowercased_tokens",
         dev="multi30k-val",
         tests={"test": "multi30k-test-2016-flickr"},
     )
     mirror = str(multi30k_mirror)
-    assemble("en-de", text, catalogue("multi30k"), corner.text, corner.raw, mirror)
-    splits = json.loads((corner.text / "manifest.json").read_text())["splits"]
+    assemble("en-de", text, catalogue("multi30k"), workspace.text, workspace.raw, mirror)
+    splits = json.loads((workspace.text / "manifest.json").read_text())["splits"]
     # of German, what Multi30k's README says of its lc.norm.tok files; 12,103 is also the length of
     # the published BLEU's reference
     assert splits["dev"]["words"]["target"] == 12828

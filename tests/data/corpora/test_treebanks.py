@@ -1,4 +1,4 @@
-"""Treebanks from a licensed folder, from an archive and from the grammar, into a task's files."""
+"""A task's files from a treebank in a licensed folder, in an archive, and from the grammar."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FOLDER = "AIAYN_TEST_TREEBANK"
 
 @pytest.fixture
 def licensed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in the manner of the Wall Street Journal: a section each for train, dev and test."""
+    """A folder like the Wall Street Journal's, with sections for train, dev and test."""
     folder = tmp_path / "wsj"
     for section, text in {
         "02": "( (S (NP-SBJ (NN b)) (VP (VBZ c))) )",
@@ -73,12 +73,12 @@ def test_a_licensed_folder(licensed: Path, tmp_path: Path) -> None:
     assert read_tree("(TOP)", "here").words == ()
 
 
-def test_the_path_is_not_a_parameter(licensed: Path, tmp_path: Path) -> None:
+def test_the_path_is_not_in_the_manifest(licensed: Path, tmp_path: Path) -> None:
     assert str(licensed) not in (run(LICENSED, tmp_path) / "manifest.json").read_text()
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("damage", "expected"),
     [
         (lambda folder, env: env.delenv(FOLDER), f"corpus test: the environment variable {FOLDER} is not set"),
         (lambda folder, env: env.setenv(FOLDER, "/nowhere"), "corpus test: /nowhere, from"),
@@ -89,17 +89,17 @@ def test_the_path_is_not_a_parameter(licensed: Path, tmp_path: Path) -> None:
         (lambda folder, env: (folder / "22/wsj_2200.mrg").write_text(""), "corpus dev: no line in the treebank dev"),
     ],
 )  # fmt: skip
-def test_one_clear_line(
+def test_an_invalid_treebank_is_a_one_line_error(
     licensed: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    spoil: Callable[[Path, pytest.MonkeyPatch], None],
-    said: str,
+    damage: Callable[[Path, pytest.MonkeyPatch], None],
+    expected: str,
 ) -> None:
-    spoil(licensed, monkeypatch)
+    damage(licensed, monkeypatch)
     with pytest.raises(DataError) as error:
         run(LICENSED, tmp_path)
-    assert said in str(error.value)
+    assert expected in str(error.value)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "text").exists()
 
@@ -107,8 +107,8 @@ def test_one_clear_line(
 def test_machine_parsed_text_is_added(licensed: Path, tmp_path: Path) -> None:
     (licensed / "parsed").mkdir()
     (licensed / "parsed/a.mrg").write_text("(ROOT (S (NP (NN g)) (VP (VBZ h))))\n(())\n" * 3)
-    more = Corpus(treebank=Treebank(folder=FOLDER, files=("parsed/*.mrg",)))
-    corpora = LICENSED.replace(corpora={**LICENSED.corpora, "machine": more})
+    machine_parsed = Corpus(treebank=Treebank(folder=FOLDER, files=("parsed/*.mrg",)))
+    corpora = LICENSED.replace(corpora={**LICENSED.corpora, "machine": machine_parsed})
     out = run(corpora, tmp_path, TEXT.replace(train=("train", "machine")))
     assert (out / "train.source").read_text() == "b c\nd\n" + 3 * "g h\n"
     entries = json.loads((out / "manifest.json").read_text())["splits"]["train"]["corpora"]
@@ -158,14 +158,14 @@ def test_a_damaged_archive(tmp_path: Path, content: bytes) -> None:
         run(corpora, tmp_path, mirror=tmp_path / "mirror")
 
 
-def test_the_grammars_trees_are_over_its_sentences(tmp_path: Path) -> None:
-    made = {
+def test_the_grammars_trees_are_of_its_sentences(tmp_path: Path) -> None:
+    corpora = {
         split: Corpus(grammar=Grammar(split=split, sentences=20, seed=1))
         for split in ("train", "dev", "test")
     }
-    out = run(Catalogue(downloads={}, corpora=made), tmp_path)
+    out = run(Catalogue(downloads={}, corpora=corpora), tmp_path)
     plain = TEXT.replace(leaves=None, target="de")
-    assemble("en-de", plain, Catalogue(downloads={}, corpora=made), tmp_path / "de", tmp_path)
+    assemble("en-de", plain, Catalogue(downloads={}, corpora=corpora), tmp_path / "de", tmp_path)
     spaced = (out / "train.source").read_text()
     assert (
         spaced.replace(" ,", ",").replace(" .", ".") == (tmp_path / "de/train.source").read_text()

@@ -1,4 +1,4 @@
-"""What was written is found again; what is damaged is named."""
+"""Arrays are read as written; a damaged file is named."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "no offsets": ("train.source.offsets.npy", lambda p: np.save(p, np.zeros(0, int)), "4 ids"),
     "overlap": ("train.source.offsets.npy", lambda p: np.save(p, np.array([0, 5, 4])), "4 ids"),
     "begin": ("train.source.offsets.npy", lambda p: np.save(p, np.array([1, 2, 4])), "4 ids"),
-    "a pair more": (
+    "another pair": (
         "train.source.offsets.npy", lambda p: np.save(p, np.array([0, 1, 3, 4])),
         "3 source and 2 target sentences",
     ),
     "no manifest": ("manifest.json", Path.unlink, "no such file"),
-    "half a manifest": ("manifest.json", lambda p: p.write_text("{"), "not JSON"),
+    "truncated manifest": ("manifest.json", lambda p: p.write_text("{"), "not JSON"),
     "a list": ("manifest.json", lambda path: path.write_text("[]"), "must be a mapping"),
     "a word": ("manifest.json", lambda p: p.write_text('{"vocabulary": "x", "splits": {}}'), "must be a valid integer, not 'x'"),
 }  # fmt: skip
@@ -79,8 +79,8 @@ DAMAGE: dict[str, tuple[str, Callable[[Path], object], str]] = {
 def test_damage(folder: Path, case: str) -> None:
     name, damage, message = DAMAGE[case]
     damage(folder / name)
-    with pytest.raises(DataError, match=message) as told:
+    with pytest.raises(DataError, match=message) as error:
         TokenArrays.open(folder, "train")
-    assert str(folder) in str(told.value)
-    assert "\n" not in str(told.value)
-    assert "dvc repro" in str(told.value)
+    assert str(folder) in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "dvc repro" in str(error.value)

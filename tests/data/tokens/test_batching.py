@@ -1,4 +1,4 @@
-"""An epoch is every pair once, any step can be asked for, and little of it is padding."""
+"""An epoch has every pair once, any step can be computed directly, and there is little padding."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _content(batches: list[MicroBatch]) -> list[tuple[list[int], tuple[int, int,
 
 @given(lengths, st.integers(1, 9), st.integers(20, 400), st.integers(5, 40))
 @settings(max_examples=60, deadline=None)
-def test_every_epoch_holds_every_kept_pair_once(
+def test_every_epoch_has_every_kept_pair_once(
     pairs: Lengths, micro_batches: int, batch_tokens: int, max_length: int
 ) -> None:
     kept = np.flatnonzero((pairs[0] <= max_length) & (pairs[1] <= max_length))
@@ -85,7 +85,7 @@ def test_every_epoch_holds_every_kept_pair_once(
 
 @given(lengths, st.lists(st.integers(0, 50), min_size=1, max_size=6))
 @settings(max_examples=40, deadline=None)
-def test_any_step_without_those_before(pairs: Lengths, steps: list[int]) -> None:
+def test_any_step_can_be_computed_directly(pairs: Lengths, steps: list[int]) -> None:
     plan, fresh = _plan(pairs), _plan(pairs)
     in_order = [_content(plan.step(k)) for k in range(51)]
     assert [_content(fresh.step(k)) for k in steps] == [in_order[k] for k in steps]
@@ -102,15 +102,15 @@ def test_epochs_follow_one_another_within_a_step() -> None:
 
 
 @pytest.mark.slow
-def test_seed_and_epoch_decide_order_and_company(multi30k_lengths: Lengths) -> None:
+def test_order_and_batches_depend_on_seed_and_epoch(multi30k_lengths: Lengths) -> None:
     plan = _plan(multi30k_lengths, batch_tokens=2048, micro_batches=1)
     epoch = int(plan.steps_per_epoch)
     batches = {frozenset(plan.step(k)[0].indices.tolist()) for k in range(epoch)}
     later = {frozenset(plan.step(k)[0].indices.tolist()) for k in range(epoch, 2 * epoch)}
     assert len(batches & later) < 0.1 * epoch
     assert _content(plan.step(0)) != _content(plan.step(epoch))
-    other = _plan(multi30k_lengths, seed=2, batch_tokens=2048, micro_batches=1)
-    assert _content(plan.step(0)) != _content(other.step(0))
+    other_seed = _plan(multi30k_lengths, seed=2, batch_tokens=2048, micro_batches=1)
+    assert _content(plan.step(0)) != _content(other_seed.step(0))
 
 
 def test_neighbouring_steps_are_not_of_neighbouring_length(wmt_like_lengths: Lengths) -> None:
@@ -140,7 +140,7 @@ def test_little_padding_on_multi30k(
     assert padding == pytest.approx(plan.padding_share)
     assert len(plan.shapes) <= 100
     assert tokens == pytest.approx(batch_tokens, rel=0.06)
-    # 18 micro-batches an epoch cannot be both that full and that tight
+    # with 18 micro-batches an epoch, batches cannot be both so full and so little padded
     assert padding < (0.12 if (batch_tokens, micro_batches) == (25_000, 1) else 0.08)
 
 
@@ -157,7 +157,7 @@ def test_little_padding_on_lengths_like_wmt(
 
 
 def _arrays(pairs: Lengths) -> TokenArrays:
-    """Arrays of these lengths, every id another."""
+    """Arrays of these lengths, with all ids different."""
 
     def side(lengths: Array) -> Side:
         offsets = np.concatenate([[0], np.cumsum(lengths)])

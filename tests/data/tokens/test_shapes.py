@@ -1,4 +1,4 @@
-"""Boxes cover every pair once, fit it tightly, and are split where that saves most."""
+"""Boxes cover every pair once, fit tightly, and are split where that saves most."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def test_every_pair_is_in_one_box_that_fits(lengths: list[tuple[int, int]], toke
     boxes = _boxes(lengths, tokens)
     assert len(boxes) <= MOST_SHAPES
     for s, t in lengths:
-        holders = [
+        containing = [
             b for b in boxes if b.source[0] <= s <= b.source[1] and b.target[0] <= t <= b.target[1]
         ]
-        assert len(holders) == 1
+        assert len(containing) == 1
     for box in boxes:
         inside = [
             (s, t)
@@ -50,15 +50,15 @@ def _padded(lengths: list[tuple[int, int]]) -> int:
 
 @given(pairs)
 @settings(max_examples=50, deadline=None)
-def test_a_split_is_the_best_there_is(lengths: list[tuple[int, int]]) -> None:
-    """Against all splits, tried one by one, where parts are too large to be split again."""
-    least = _padded(lengths) / 2.9
+def test_a_split_is_the_best_of_all(lengths: list[tuple[int, int]]) -> None:
+    """Compared with all splits, where parts are too small to be split again."""
+    minimum = _padded(lengths) / 2.9
     with mock.patch.object(shapes, "RECURRENCES", (1,)):
-        boxes = _boxes(lengths, least / 2)
+        boxes = _boxes(lengths, minimum / 2)
     costs = [_padded(lengths)]
     for axis, last in product((0, 1), range(1, 30)):
         parts = [p for p in lengths if p[axis] <= last], [p for p in lengths if p[axis] > last]
-        if all(part and _padded(part) >= least for part in parts):
+        if all(part and _padded(part) >= minimum for part in parts):
             costs.append(sum(map(_padded, parts)))
     assert len(boxes) <= 2
     assert sum(box.padded_tokens for box in boxes) == min(costs)
@@ -68,7 +68,7 @@ def test_equal_lengths_need_one_shape() -> None:
     assert _boxes([(5, 7)] * 100, 12) == [Box((5, 5), (7, 7), 100, 1200)]
 
 
-def test_rows_hold_the_tokens_asked_for() -> None:
+def test_rows_have_the_requested_tokens() -> None:
     box = Box((10, 20), (10, 20), pairs=1000, tokens=30_000)  # 15 tokens a side
     assert box.rows(150) == 10
     assert box.rows(152) == 11, "99 batches of 11, the last of 10; not 100 of 10 and a rest"

@@ -1,4 +1,4 @@
-"""GENIA's XML: what is mapped, what goes, what is refused."""
+"""GENIA's XML: what is mapped, removed and refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aiayn.data.trees.linear import linearize
 from aiayn.data.trees.reading import read_tree
 from aiayn.errors import DataError
 
-# in the manner of the treebank's files: a title with a quotation, an abstract with null elements
+# like the treebank's files: a title with a quotation, an abstract with null elements
 ABSTRACT = """<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE Annotation>
 <Annotation><PubmedArticleSet><PMID>1</PMID>
@@ -40,7 +40,7 @@ def test_trees_as_the_penn_treebank_writes_them() -> None:
     assert empty.brackets == ()
 
 
-def test_they_can_be_read_back_and_written_as_symbols() -> None:
+def test_trees_are_read_back_and_written_as_symbols() -> None:
     for tree in read_genia(ABSTRACT.encode(), "file"):
         assert read_tree(str(tree), "line") == tree
     title = next(read_genia(ABSTRACT.encode(), "file"))
@@ -50,7 +50,7 @@ def test_they_can_be_read_back_and_written_as_symbols() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         ("</Annotation>", "", "file, line 8: not XML (no element found)"),
         ("<PMID>1", "<PMID>&nbsp;", "file, line 3: not XML (undefined entity)"),
@@ -62,20 +62,20 @@ def test_they_can_be_read_back_and_written_as_symbols() -> None:
         ('<sentence id="S3">', "<sentence><sentence/>", "a <sentence> within a <sentence>"),
     ],
 )
-def test_what_is_no_treebank_is_refused_with_its_line(old: str, new: str, said: str) -> None:
+def test_an_invalid_file_is_refused_with_its_line(old: str, new: str, expected: str) -> None:
     with pytest.raises(DataError) as caught:
         list(read_genia(ABSTRACT.replace(old, new).encode(), "file"))
-    assert said in str(caught.value)
+    assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_no_other_file_is_read_and_no_entity_grows(tmp_path: Path) -> None:
+def test_no_external_file_or_entity_is_read(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     for entity in (f'SYSTEM "{tmp_path}/secret"', '"lol lol lol lol"'):
         doctype = f"<!DOCTYPE Annotation [<!ENTITY bomb {entity}>]>"
-        spoilt = ABSTRACT.replace("<!DOCTYPE Annotation>", doctype).replace("seen", "&bomb;")
+        changed = ABSTRACT.replace("<!DOCTYPE Annotation>", doctype).replace("seen", "&bomb;")
         with pytest.raises(DataError, match="line 2: declares the entity 'bomb'"):
-            list(read_genia(spoilt.encode(), "file"))
+            list(read_genia(changed.encode(), "file"))
     outside = f'<!DOCTYPE Annotation SYSTEM "{tmp_path}/secret">'
-    spoilt = ABSTRACT.replace("<!DOCTYPE Annotation>", outside)
-    assert len(list(read_genia(spoilt.encode(), "file"))) == 3
+    changed = ABSTRACT.replace("<!DOCTYPE Annotation>", outside)
+    assert len(list(read_genia(changed.encode(), "file"))) == 3

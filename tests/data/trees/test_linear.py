@@ -1,4 +1,4 @@
-"""Trees to symbols and back: exactly where the symbols make a tree, validly where they do not."""
+"""Trees to symbols and back: exactly if the symbols are a tree, repaired to a valid one if not."""
 
 from __future__ import annotations
 
@@ -70,40 +70,40 @@ SYMBOLS = st.one_of(
 
 
 @given(st.lists(SYMBOLS, max_size=40), st.lists(WORDS.map("given {}".format), max_size=8))
-@example([")"], ["0"])  # ends like a leaf, and is none
+@example([")"], ["0"])  # ends like a leaf, but is none
 def test_any_symbols_give_a_valid_tree_over_the_words(symbols: list[str], words: list[str]) -> None:
     tags = ["NN"] * len(words)
     tree, repaired = restore(symbols, words, tags)
     assert_valid(tree, words)
     leaves = [re.fullmatch(r"\([^()]+\)|[^()]+", symbol) for symbol in symbols]
-    as_given = ["(XX)" if leaf else symbol for leaf, symbol in zip(leaves, symbols, strict=True)]
+    expected = ["(XX)" if leaf else symbol for leaf, symbol in zip(leaves, symbols, strict=True)]
     line = linearize(tree, "dummy")
-    assert repaired == ((line.split(" ") if line else []) != as_given)
+    assert repaired == ((line.split(" ") if line else []) != expected)
 
 
 @given(trees(), st.data())
-def test_a_leaf_lost_or_added_moves_no_other_one(tree: Tree, data: st.DataObject) -> None:
+def test_a_deleted_or_inserted_leaf_moves_no_other(tree: Tree, data: st.DataObject) -> None:
     """Where leaves are words, all of them different."""
     count = len(tree.words)
     tree = Tree(tuple(f"w{n}" for n in range(count)), tree.tags, tree.brackets)
     symbols = linearize(tree, "words").split(" ")
-    lost = data.draw(st.integers(0, count - 1))
+    deleted = data.draw(st.integers(0, count - 1))
 
-    def over_the_others(brackets: tuple[Bracket, ...]) -> list[tuple[str, set[int]]]:
-        over = [(b.label, {*range(b.start, b.end)} - {lost}) for b in brackets]
-        return [(label, others) for label, others in over if others]
+    def spans_of_the_others(brackets: tuple[Bracket, ...]) -> list[tuple[str, set[int]]]:
+        spans = [(b.label, {*range(b.start, b.end)} - {deleted}) for b in brackets]
+        return [(label, others) for label, others in spans if others]
 
-    without = [symbol for symbol in symbols if symbol != f"w{lost}"]
-    restored, repaired = restore(without, tree.words, tree.tags)
+    remaining = [symbol for symbol in symbols if symbol != f"w{deleted}"]
+    restored, repaired = restore(remaining, tree.words, tree.tags)
     assert_valid(restored, [*tree.words])
     assert repaired
-    assert over_the_others(restored.brackets) == over_the_others(tree.brackets)
-    added = data.draw(st.integers(0, len(symbols)))
-    symbols.insert(added, "word")
+    assert spans_of_the_others(restored.brackets) == spans_of_the_others(tree.brackets)
+    inserted = data.draw(st.integers(0, len(symbols)))
+    symbols.insert(inserted, "word")
     assert restore(symbols, tree.words, tree.tags) == (tree, True)
 
 
-def test_another_word_is_the_one_in_its_place() -> None:
+def test_a_different_word_is_aligned_by_position() -> None:
     symbols = [
         "(S",
         "(NP",
@@ -150,7 +150,7 @@ def test_symbols() -> None:
     assert linearize(tree, "words") == "(S (NP She )NP (VP sleeps )VP . )S"
 
 
-def test_parts_of_speech_that_symbols_tell() -> None:
+def test_parts_of_speech_from_symbols() -> None:
     assert tags_of(["(S", "(NP", "(PRP)", ")NP", "(VP", "(VBZ)", ")VP", ")S"], 3) == [
         "PRP",
         "VBZ",
@@ -163,7 +163,7 @@ def test_parts_of_speech_that_symbols_tell() -> None:
 
 
 def test_length_and_depth_have_no_limit() -> None:
-    """A sentence of 500 words, and a model that opened brackets until it was stopped."""
+    """A sentence of 500 words, and an output that opens brackets up to its length limit."""
     words = [f"w{n}" for n in range(500)]
     symbols = ["(S"] * 3000 + ["(XX)"] * 500
     tree, repaired = restore(symbols, words, ["NN"] * 500)

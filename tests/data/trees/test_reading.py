@@ -19,7 +19,7 @@ SPACE = st.sampled_from(["", " ", "\n  ", "\t"])
 
 
 def bracketed(*inside: str) -> st.SearchStrategy[str]:
-    """Parts of a tree between brackets, with any space that may be there."""
+    """Parts of a tree between brackets, with any allowed white space."""
     return SPACE.map(lambda space: f"({space}{' '.join(inside)}{space})")
 
 
@@ -36,32 +36,34 @@ def constituents(draw: st.DrawFn, depth: int = 4) -> str:
 
 def by_nltk(text: str) -> tuple[list[str], list[str], list[Bracket]]:
     """Words, tags and brackets, from NLTK's tree."""
-    from nltk.tree import Tree as Nested  # takes seconds, which other tests need not pay
+    from nltk.tree import Tree as Nested  # takes seconds to import
 
-    # left alone, it takes \\) for a part of a word, which no treebank does
+    # by default, it takes \\) as part of a word, which no treebank does
     nested = Nested.fromstring(text, node_pattern=r"[^\s()]+", leaf_pattern=r"[^\s()]+")
     leaves = [(word, tag) for word, tag in nested.pos()]
     kept = [number for number, (_, tag) in enumerate(leaves) if tag != "-NONE-"]
-    place = {number: at for at, number in enumerate(kept)}
+    new_position = {number: new for new, number in enumerate(kept)}
     for number, position in enumerate(nested.treepositions("leaves")):
         nested[position] = number
     brackets = []
     for constituent in nested.subtrees(
         lambda tree: not (len(tree) == 1 and isinstance(tree[0], int))
     ):
-        over = [place[number] for number in constituent.leaves() if number in place]
+        covered = [
+            new_position[number] for number in constituent.leaves() if number in new_position
+        ]
         is_outermost = constituent is nested and constituent.label() in ("", "TOP", "ROOT", "S1")
-        if over and not is_outermost:
+        if covered and not is_outermost:
             label = re.split("[-=]", constituent.label())[0]
-            brackets.append(Bracket(label, over[0], over[-1] + 1))
+            brackets.append(Bracket(label, covered[0], covered[-1] + 1))
     return [leaves[n][0] for n in kept], [leaves[n][1] for n in kept], brackets
 
 
 @given(constituents())
 def test_any_tree_is_read_as_nltk_reads_it(text: str) -> None:
-    for given_text in (text, f"( {text} )"):
-        (tree,) = read_trees(given_text.split("\n"), "file")
-        words, tags, brackets = by_nltk(given_text)
+    for variant in (text, f"( {text} )"):
+        (tree,) = read_trees(variant.split("\n"), "file")
+        words, tags, brackets = by_nltk(variant)
         assert [*tree.words] == words
         assert [*tree.tags] == tags
         assert [*tree.brackets] == brackets
@@ -76,14 +78,14 @@ def test_a_treebank_is_read_as_nltk_reads_it(treebank_sample: dict[str, str]) ->
         assert ([*tree.words], [*tree.tags], [*tree.brackets]) == (words, tags, brackets)
 
 
-# in the Penn Treebank's manner: traces, indices, function tags, a gap, a bracket as a word
+# in the style of the Penn Treebank: traces, indices, function tags, a gap, a bracket as a word
 MARKED = """
 ( (S-1 (NP-SBJ=2 (-NONE- *T*-3) )
     (VP (VBD said) (SBAR (-NONE- 0) (S (NP-SBJ (NP (-LRB- -LRB-) (NNP U.S.) )) (VP (VBZ is) (ADVP|PRT-CLR (RB 1\\/2)))))) (. .)) )
 """
 
 
-def test_traces_tags_and_empties_go_and_the_rest_stays() -> None:
+def test_traces_function_tags_and_empty_constituents_are_removed() -> None:
     (tree,) = read_trees(MARKED.splitlines(), "file")
     assert str(tree) == (
         "(TOP (S (VP (VBD said) (SBAR (S (NP (NP (-LRB- -LRB-) (NNP U.S.))) "
@@ -103,7 +105,7 @@ def test_a_tree_without_words_is_returned(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("(S (X a))\n(S (NP (X b)\n(X c)", "file, line 2: 2 brackets of this tree are never closed"),
         ("(S (X a))\n)", "file, line 2: a bracket is closed that was not opened"),
@@ -113,10 +115,10 @@ def test_a_tree_without_words_is_returned(text: str) -> None:
         ("(S (X a))\nstray", "file, line 2: not a bracketed tree"),
     ],
 )  # fmt: skip
-def test_one_clear_line(text: str, said: str) -> None:
+def test_an_invalid_tree_is_a_one_line_error(text: str, expected: str) -> None:
     with pytest.raises(DataError) as error:
         list(read_trees(text.split("\n"), "file"))
-    assert said in str(error.value)
+    assert expected in str(error.value)
     assert "\n" not in str(error.value)
 
 
