@@ -19,7 +19,7 @@ from aiayn.results import paths
 
 
 @pytest.mark.parametrize("key", STATEMENTS)
-def test_the_papers_figures_say_what_it_states(key: str) -> None:
+def test_the_papers_figures_support_its_statements(key: str) -> None:
     statement = STATEMENTS[key]
     if statement.over == "modes":  # section 6.1 has no figures for these
         assert statement.rows.keys() <= set(paths.DECODING_MODES)
@@ -42,20 +42,20 @@ def test_the_papers_figures_say_what_it_states(key: str) -> None:
 @pytest.mark.parametrize(
     ("row", "bleu", "perplexity"),
     [
-        ("A_h1", "lower", "higher"),  # 24.9 beside 25.8; 5.29 beside 4.92
-        ("A_h4", None, None),  # 25.5: 0.3 is no direction; 5.00 is 1.6 %
+        ("A_h1", "lower", "higher"),  # 24.9, base 25.8; 5.29, base 4.92
+        ("A_h4", None, None),  # 25.5, a difference of 0.3; 5.00, of 1.6 %
         ("A_h32", "lower", None),  # 25.4
         ("C_d1024", None, "lower"),  # 26.0, 4.66
         ("D_smooth00", "lower", "lower"),
         ("E_learned", "equal", "equal"),
     ],
 )
-def test_small_differences_of_the_paper_are_no_direction(
+def test_small_differences_in_the_paper_have_no_direction(
     row: str, bleu: str | None, perplexity: str | None
 ) -> None:
     assert (bleu_claim(row), perplexity_claim(row)) == (bleu, perplexity)
 
 
-def test_nearly_identical_is_nearer_than_the_margins() -> None:
+def test_nearly_identical_is_within_the_margins() -> None:
     for row in EQUAL:
         assert abs(ROWS[row].bleu.value - ROWS["base"].bleu.value) < MARGIN_BLEU

@@ -1,4 +1,4 @@
-"""Costs from the paper's table 3, typed here from the paper: BLEU minus base's 25.8."""
+"""Costs from the paper's table 3, copied here from the paper: BLEU minus base's 25.8."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_cost_without_a_source_is_not_known() -> None:
         assert known_costs(key) == ()
 
 
-def test_what_others_reported_has_its_source() -> None:
+def test_costs_reported_by_others_have_a_source() -> None:
     for key in ("training.batch_tokens", "model.average", "text.form"):
-        (said,) = known_costs(key)
-        assert "#" in said
+        (cost,) = known_costs(key)
+        assert "#" in cost

@@ -1,4 +1,4 @@
-"""The models that are counted as the paper's are the rows of its table 3, and have its costs."""
+"""The models counted as the paper's are the rows of its table 3, and have its costs."""
 
 from __future__ import annotations
 
@@ -35,10 +35,8 @@ def test_the_printed_costs_are_hours_times_gpus_times_rate(row: str, hours: floa
 
 
 @pytest.mark.parametrize(("row", "derived"), [("base", 9.5e17), ("big", 9.6e18)])
-def test_counted_costs_are_what_six_flops_a_weight_and_piece_come_to(
-    row: str, derived: float
-) -> None:
-    """6 FLOPs x weights that a piece meets x pieces, attention scores left out: derived by hand."""
+def test_counted_costs_are_six_flops_per_weight_and_piece(row: str, derived: float) -> None:
+    """6 FLOPs x weights used by a piece x pieces, without attention scores; derived by hand."""
     d, ff = (512, 2048) if row == "base" else (1024, 4096)
     source = 6 * 6 * (4 * d * d + 2 * d * ff + 2 * d * d)
     target = 6 * (6 * (6 * d * d + 2 * d * ff) + 37_000 * d)

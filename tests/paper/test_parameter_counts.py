@@ -1,4 +1,4 @@
-"""Parameters of table 3's rows at a vocabulary of 37,000, against the closed formula and column.
+"""Parameters of table 3's rows at a vocabulary of 37,000, compared with formula and printed column.
 
 The formula: per layer, attention 2 d h d_k + 2 d h d_v; feed-forward 2 d d_ff + d_ff + d; norm 2 d.
 An encoder layer has one attention, one feed-forward network and two norms, a decoder layer one more

@@ -1,4 +1,4 @@
-"""The typed-in figures against what the paper says of them elsewhere, and against arithmetic."""
+"""The copied figures compared with the paper's text and with arithmetic."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aiayn.paper import PAPER, Printed
 P100_FLOPS, HOUR, GPUS = 9.5e12, 3600, 8  # footnote 5; section 5.2
 
 
-def test_a_cell_keeps_the_digits_it_was_printed_with() -> None:
+def test_a_cell_keeps_its_printed_digits() -> None:
     assert PAPER.table_2["gnmt_ensemble"].bleu["en-de"].text == "26.30"
     assert PAPER.table_2["gnmt_ensemble"].bleu["en-de"].value == 26.3
     assert PAPER.table_2["deep_att"].flops["en-fr"].value == 1e20
@@ -24,15 +24,15 @@ def test_training_cost_is_hours_times_gpus_times_rate(row: str, hours: float) ->
 
 
 def test_table_2_as_the_abstract_and_section_6_1_describe_it() -> None:
-    def others(pair: str) -> float:
+    def best_of_others(pair: str) -> float:
         return max(
             row.bleu[pair].value for row in PAPER.table_2.values() if row.by and pair in row.bleu
         )
 
     big, base = PAPER.table_2["big"], PAPER.table_2["base"]
-    assert big.bleu["en-de"].value > others("en-de") + 2.0  # "by more than 2.0 BLEU"
-    assert base.bleu["en-de"].value > others("en-de")  # "even our base model surpasses all"
-    assert big.bleu["en-fr"].value > others("en-fr")
+    assert big.bleu["en-de"].value > best_of_others("en-de") + 2.0  # "by more than 2.0 BLEU"
+    assert base.bleu["en-de"].value > best_of_others("en-de")  # "even our base model surpasses all"
+    assert big.bleu["en-fr"].value > best_of_others("en-fr")
     assert {len(row.bleu) for row in PAPER.table_2.values()} == {1, 2}
     assert len(PAPER.table_2) == 10
 
@@ -77,13 +77,13 @@ def test_parameters_follow_from_the_columns(key: str) -> None:
     assert round((layers + (40_960 + 32) * d) / 1e6) == row.parameters_millions.value
 
 
-def test_what_ours_must_be_is_spelled_out() -> None:
-    def stated(row: str, pair: str) -> dict[str, str]:
+def test_required_parameters_of_a_reproduction() -> None:
+    def required(row: str, pair: str) -> dict[str, str]:
         parameters = PAPER.table_2[row].recipes[pair].parameters
         return {name: needed.text for name, needed in parameters.items()}
 
-    base = stated("base", "en-fr")
-    german, french = stated("big", "en-de"), stated("big", "en-fr")
+    base = required("base", "en-fr")
+    german, french = required("big", "en-de"), required("big", "en-fr")
     assert (base["model.N"], base["model.steps"], base["model.average"]) == ("6", "100K", "5")
     assert (german["model.d_v"], german["model.eps_ls"]) == ("64", "0.1")
     assert (german["model.P_drop"], french["model.P_drop"]) == ("0.3", "0.1")
@@ -100,7 +100,7 @@ def test_checkpoints_are_ten_minutes_apart() -> None:
         assert not needed.admits(round(1200 / seconds))
 
 
-def test_the_other_tables_are_whole() -> None:
+def test_the_other_tables_are_complete() -> None:
     assert len(PAPER.table_1) == 4
     assert len(PAPER.table_3) == 20
     groups = [row.group for row in PAPER.table_3.values()]

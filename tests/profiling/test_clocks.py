@@ -1,4 +1,4 @@
-"""Bytes of tensors alive at once, where a hand can add them up."""
+"""Bytes of tensors alive at once, compared with sums by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_peak_is_the_largest_sum_alive_at_once() -> None:
         del first
         third = second * 2
         del second, third
-        _ = x[:10]  # a view of what was there before
+        _ = x[:10]  # a view of an existing tensor
     assert live.peak == 2 * 1000 * 4
 
 

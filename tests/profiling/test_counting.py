@@ -1,4 +1,4 @@
-"""FLOPs by hand-written sums, and operators that cannot be counted."""
+"""FLOPs compared with sums by hand, and operators that cannot be counted."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ SIZES = Sizes(n=10, d=16, k=3, r=4, h=2)
 
 
 class MaskedFullMatrix(RestrictedSelfAttention):
-    """What restricted attention must not be: all of Q K^T, most of it masked afterwards."""
+    """Not restricted attention: all of Q K^T, most of it masked afterwards."""
 
     def forward(self, x_BND: Tensor) -> Tensor:
         queries, attended = self.queries_keys_values(x_BND)
-        place = torch.arange(x_BND.shape[1])
-        band = (place[None, :] - place[:, None]).abs() <= self.r // 2
+        position = torch.arange(x_BND.shape[1])
+        band = (position[None, :] - position[:, None]).abs() <= self.r // 2
         scores = self.scale * queries @ attended.keys_BHSK.transpose(2, 3)
         weights = scores.masked_fill(~band, float("-inf")).softmax(dim=-1)
         heads = weights @ attended.values_BHSV
@@ -46,7 +46,7 @@ class MaskedFullMatrix(RestrictedSelfAttention):
 
 
 @pytest.mark.parametrize("name", LAYER_TYPES)
-def test_every_layer_counts_what_a_hand_counts(name: str) -> None:
+def test_every_layer_has_the_count_by_hand(name: str) -> None:
     term, projections = BY_HAND[name]
     assert count(name, LAYER_TYPES[name], SIZES) == (2 * term, 2 * (term + projections))
 
@@ -58,15 +58,15 @@ def test_every_layer_counts_what_a_hand_counts(name: str) -> None:
     r=st.integers(1, 12), h=st.sampled_from([1, 2, 4]),
 )  # fmt: skip
 def test_the_counters_agree_at_any_size(name: str, n: int, d: int, k: int, r: int, h: int) -> None:
-    count(name, LAYER_TYPES[name], Sizes(n, d, k, r, h))  # raises where they do not
+    count(name, LAYER_TYPES[name], Sizes(n, d, k, r, h))  # raises if they do not
 
 
 def test_a_masked_full_matrix_does_not_pass_for_restricted_attention() -> None:
-    posing = replace(
+    masked = replace(
         LAYER_TYPES["restricted"], build=lambda s: MaskedFullMatrix(s.d, s.h, 8, 8, s.r)
     )
     with pytest.raises(ProfileError, match="closed formula"):
-        count("restricted", posing, SIZES)
+        count("restricted", masked, SIZES)
     costs = []
     for n in (8, 16, 32):
         flops = count_with_fvcore(MaskedFullMatrix(16, 2, 8, 8, 4), torch.zeros(1, n, 16))

@@ -1,4 +1,4 @@
-"""Chains of operations and path lengths: layers whose answers follow from their definition."""
+"""Chains of operations and path lengths of layers whose values follow from their definition."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def chains(name: str, lengths: tuple[int, ...] = (3, 6, 9)) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["self_attention", "convolutional", "restricted", "separable"])
-def test_what_has_no_loop_has_a_chain_of_one_length(name: str) -> None:
+def test_without_a_loop_the_chain_has_a_constant_length(name: str) -> None:
     assert len(set(chains(name))) == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["recurrent", "lstm", "gru"])
-def test_a_recurrence_pays_for_every_position(name: str) -> None:
+def test_the_chain_of_a_recurrence_grows_with_every_position(name: str) -> None:
     first, second, third = chains(name)
     assert third - second == second - first >= 3  # at least a product a position
 
 
-def test_a_loop_that_writes_in_place_hides_nothing() -> None:
+def test_a_loop_that_writes_in_place_is_counted() -> None:
     class InPlace(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             out = torch.zeros_like(x)
@@ -81,7 +81,7 @@ def test_unconnected_positions_are_an_error() -> None:
         path_length(lambda _: torch.eye(8, dtype=torch.bool), 8)
 
 
-def test_what_looks_restricted_but_is_not_is_caught() -> None:
+def test_dependence_of_full_and_restricted_attention() -> None:
     full = dependence(LAYER_TYPES["self_attention"].build(SIZES).double(), 16, 4)
     restricted = dependence(LAYER_TYPES["restricted"].build(SIZES).double(), 16, 4)
     assert full.all()

@@ -1,4 +1,4 @@
-"""Fits against numpy's own and against powers that are known."""
+"""Fits compared with numpy's and with known powers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from aiayn.profiling.growth import exponents, line
 @given(
     constant=st.floats(0.1, 100), a=st.floats(-3, 3), b=st.floats(-3, 3)
 )  # fmt: skip
-def test_powers_are_found_again(constant: float, a: float, b: float) -> None:
+def test_known_powers_are_recovered(constant: float, a: float, b: float) -> None:
     n, d = [2.0, 4.0, 8.0, 2.0, 4.0, 8.0], [3.0, 3.0, 3.0, 9.0, 27.0, 9.0]
     costs = [constant * x**a * y**b for x, y in zip(n, d, strict=True)]
     fitted = exponents({"n": n, "d": d}, costs)

@@ -1,4 +1,4 @@
-"""The layers that table 1 compares attention with, against other ways to compute the same."""
+"""The layers that table 1 compares attention with, compared with other implementations."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ from aiayn.profiling.modules import (
 
 @settings(deadline=None, max_examples=25)
 @given(n=st.integers(1, 12), r=st.integers(1, 15), h=st.sampled_from([1, 2]))
-def test_restricted_attention_is_full_attention_with_a_band_for_a_mask(
-    n: int, r: int, h: int
-) -> None:
+def test_restricted_attention_is_full_attention_with_a_banded_mask(n: int, r: int, h: int) -> None:
     torch.manual_seed(n * 100 + r)
     layer = RestrictedSelfAttention(8, h, 3, 5, r).double()
     x = torch.randn(2, n, 8, dtype=torch.float64)
@@ -35,14 +33,14 @@ def test_restricted_attention_is_full_attention_with_a_band_for_a_mask(
 
 def test_the_plain_recurrence_is_torchs_rnn() -> None:
     torch.manual_seed(0)
-    ours, torchs = Recurrence(6), nn.RNN(6, 6, batch_first=True)
+    ours, theirs = Recurrence(6), nn.RNN(6, 6, batch_first=True)
     with torch.no_grad():
-        torchs.weight_ih_l0.copy_(ours.u.weight)
-        torchs.bias_ih_l0.copy_(ours.u.bias)
-        torchs.weight_hh_l0.copy_(ours.w.weight)
-        torchs.bias_hh_l0.zero_()
+        theirs.weight_ih_l0.copy_(ours.u.weight)
+        theirs.bias_ih_l0.copy_(ours.u.bias)
+        theirs.weight_hh_l0.copy_(ours.w.weight)
+        theirs.bias_hh_l0.zero_()
     x = torch.randn(3, 7, 6)
-    torch.testing.assert_close(ours(x), torchs(x)[0])
+    torch.testing.assert_close(ours(x), theirs(x)[0])
 
 
 def test_n_steps_at_all_positions_are_the_recurrence() -> None:
@@ -93,5 +91,5 @@ def test_a_separable_convolution_is_one_of_low_rank_weights() -> None:
         SeparableConvolution(8, 5),
     ],
 )
-def test_all_are_as_long_and_wide_out_as_in(layer: nn.Module) -> None:
+def test_output_has_the_shape_of_the_input(layer: nn.Module) -> None:
     assert layer(torch.randn(2, 7, 8)).shape == (2, 7, 8)

@@ -1,4 +1,4 @@
-"""FLOPs of whole models by a formula that is written down twice, and by two counters."""
+"""FLOPs of whole models by a formula, by a second derivation of it, and by two counters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_any_two_lengths_cost_what_the_formula_says(
 
 
 def test_without_attention_scores_base_costs_two_flops_a_weight_and_piece() -> None:
-    """Kaplan's rule of thumb, exact here: 2 x the weights of the products that a piece meets."""
+    """Kaplan's rule of thumb, exact here: 2 x the weights of the products that use a piece."""
     base = Model(
         N=6, d_model=512, d_ff=2048, h=8, d_k=64, d_v=64, P_drop=0.1, eps_ls=0.1, steps=1,
         positions="sinusoid", average=1, checkpoint_steps=1,
@@ -62,7 +62,7 @@ def test_a_classifiers_profile(tiny: Callable[..., Model]) -> None:
     """Of a sentence of 7 pieces: the encoder's products, and one of the head."""
     row = tiny(P_drop=0.0)
     profile = profile_model(row, 50, 7, 16, labels=3)
-    layer = 2 * 7 * (4 * 16**2 + 2 * 16 * 32) + 2 * 2 * 7**2 * 16  # scores, and what they weigh
+    layer = 2 * 7 * (4 * 16**2 + 2 * 16 * 32) + 2 * 2 * 7**2 * 16  # scores, and weighted values
     assert profile.pair_flops.forward == 2 * layer + 2 * 16 * 3
     attention, network, norms = 4 * 16**2, 2 * 16 * 32 + 32 + 16, 2 * 2 * 16
     assert profile.parameters == 50 * 16 + 2 * (attention + network + norms) + 16 * 3 + 3
@@ -72,15 +72,15 @@ def test_within_a_neighbourhood_scores_grow_with_the_length_alone(
     tiny: Callable[..., Model],
 ) -> None:
     """Two blocks of four see seven positions each: 56 scores of 64; of eighty, 560 of 6,400."""
-    near = ForwardFlops.of(tiny(neighbourhood=4), 50)
+    restricted = ForwardFlops.of(tiny(neighbourhood=4), 50)
     full = ForwardFlops.of(tiny(), 50)
-    a_score = 2 * 2 * 2 * (8 + 8)  # FLOPs, layers, heads, d_k + d_v
-    assert full.pair(8, 8) - near.pair(8, 8) == 2 * a_score * (64 - 56)
-    assert full.pair(80, 8) - full.pair(8, 8) - near.pair(80, 8) + near.pair(8, 8) == a_score * (
-        (6400 - 64) - (560 - 56)
-    )
+    flops_per_score = 2 * 2 * 2 * (8 + 8)  # FLOPs, layers, heads, d_k + d_v
+    assert full.pair(8, 8) - restricted.pair(8, 8) == 2 * flops_per_score * (64 - 56)
+    assert full.pair(80, 8) - full.pair(8, 8) - restricted.pair(80, 8) + restricted.pair(
+        8, 8
+    ) == flops_per_score * ((6400 - 64) - (560 - 56))
     assert profile_model(tiny(P_drop=0.0, neighbourhood=4), 50, 7, 16).pair_flops.forward == (
-        near.pair(7, 7)
+        restricted.pair(7, 7)
     )
 
 
