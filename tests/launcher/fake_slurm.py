@@ -1,8 +1,8 @@
-"""As much of SLURM as a job needs, for a test: sbatch, srun, scontrol and scancel in one file, which
-goes by the name that it was called by. Its state is files in $FAKE_SLURM: of job 1, `1.script` and
-`1.step` hold the processes' ids; `1.requeue`, and in `1.state` how it ended.
+"""A fake SLURM for tests: sbatch, srun, scontrol and scancel in one file, which acts as the program
+whose name it is called by. Its state is files in $FAKE_SLURM: of job 1, `1.script` and `1.step` have the
+processes' ids, `1.requeue` requests a requeue, and `1.state` has the job's final state.
 
-$FAKE_SLURM_FORGETS: the record of a job is gone when it has ended. $FAKE_SLURM_REFUSES: no job is taken.
+$FAKE_SLURM_FORGETS: the record of a job is deleted when it ends. $FAKE_SLURM_REFUSES: no job is accepted.
 """
 
 import fcntl
@@ -23,21 +23,21 @@ def sbatch(arguments: list[str]) -> int:
         return 1
     number = next(n for n, word in enumerate(arguments) if not word.startswith("-"))
     script, rest = Path(arguments[number]), arguments[number + 1 :]
-    written = re.findall(r"^#SBATCH (\S+)", script.read_text(), re.M)
+    directives = re.findall(r"^#SBATCH (\S+)", script.read_text(), re.M)
     options = dict(
-        word.removeprefix("--").partition("=")[::2] for word in written + arguments[:number]
+        word.removeprefix("--").partition("=")[::2] for word in directives + arguments[:number]
     )
     assert {"wait", "requeue"} <= {*options}
     job = str(1 + len(list(HERE.glob("*.job"))))
     (HERE / f"{job}.job").write_text(" ".join(sys.argv))
     print(f"Submitted batch job {job}", flush=True)
-    with (HERE / f"{options['job-name']}.lock").open("w") as twin:
+    with (HERE / f"{options['job-name']}.lock").open("w") as lock:
         if options["dependency"] == "singleton":
             try:
-                fcntl.flock(twin, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 (HERE / f"{job}.waits").touch()
-                fcntl.flock(twin, fcntl.LOCK_EX)
+                fcntl.flock(lock, fcntl.LOCK_EX)
         status = run(job, options, script, rest)
     if os.environ.get("FAKE_SLURM_FORGETS"):
         (HERE / f"{job}.state").unlink()
@@ -47,7 +47,7 @@ def sbatch(arguments: list[str]) -> int:
 
 
 def run(job: str, options: dict[str, str], script: Path, arguments: list[str]) -> int:
-    """Until it is not requeued any more."""
+    """Run the job until it is not requeued."""
     output = options["output"].replace("%x", options["job-name"]).replace("%j", job)
     for start in range(9):
         environment = os.environ | {
@@ -70,7 +70,7 @@ def run(job: str, options: dict[str, str], script: Path, arguments: list[str]) -
 
 
 def srun(arguments: list[str]) -> int:
-    """In SLURM a task is no child of srun: so it has an id of its own here too."""
+    """In SLURM a task is not a child of srun; so its process is separate here too."""
     assert "--kill-on-bad-exit=1" in arguments
     command = [word for word in arguments if not word.startswith("--kill")]
     step = subprocess.Popen(command, start_new_session=True)
@@ -99,15 +99,15 @@ def scontrol(arguments: list[str]) -> int:
 
 
 def scancel(arguments: list[str]) -> int:
-    """With a signal, to the job's tasks; without one, the end of all of it."""
+    """With a signal, send it to the job's tasks; without one, kill the whole job."""
     *options, job = arguments
     if options:
         number = signal.Signals["SIG" + options[0].removeprefix("--signal=")]
-        to = ["step"]
+        processes = ["step"]
     else:
-        number, to = signal.SIGKILL, ["step", "script"]
+        number, processes = signal.SIGKILL, ["step", "script"]
         (HERE / f"{job}.state").write_text("CANCELLED")
-    for name in to:
+    for name in processes:
         with suppress(ProcessLookupError):
             os.kill(int((HERE / f"{job}.{name}").read_text()), number)
     return 0

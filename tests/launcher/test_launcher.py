@@ -1,4 +1,4 @@
-"""How a training is started: in the same process as the stage, once, with its own arguments."""
+"""How a training is started: in the process of the stage, once, with its arguments."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def main():
     print("started", os.getpid(), sys.argv[1:], flush=True)
     if "wait" in sys.argv:
         time.sleep(60)
-    sys.exit(0 if "well" in sys.argv else 7)
+    sys.exit(0 if "succeed" in sys.argv else 7)
 
 main()
 """
-# a launcher such as srun: it says nothing of processes, and runs the script that it is given
+# a launcher such as srun: it sets no WORLD_SIZE, and runs the script that it is given
 LAUNCHER = "import os, sys; os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 
 
@@ -44,15 +44,15 @@ def stage(tmp_path: Path) -> Path:
     return script
 
 
-def start(stage: Path, command: str, *more: str, **environment: str) -> subprocess.Popen[str]:
+def start(stage: Path, command: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     inherited = {k: v for k, v in os.environ.items() if k not in ("WORLD_SIZE", "AIAYN_LAUNCHED")}
     return subprocess.Popen(
-        [sys.executable, stage, command, *more],
+        [sys.executable, stage, command, *arguments],
         env=inherited | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
-def test_the_launcher_takes_the_place_of_the_stage(stage: Path) -> None:
+def test_the_launcher_replaces_the_stage(stage: Path) -> None:
     command = f"{sys.executable} {stage.parent / 'launch.py'}"
     process = start(stage, command, "--seed", "3")
     printed, _ = process.communicate()
@@ -60,7 +60,7 @@ def test_the_launcher_takes_the_place_of_the_stage(stage: Path) -> None:
     assert process.returncode == 7
 
 
-def test_a_signal_reaches_what_was_started(stage: Path) -> None:
+def test_a_signal_reaches_the_launched_process(stage: Path) -> None:
     process = start(stage, f"{sys.executable} {stage.parent / 'launch.py'}", "wait")
     assert process.stdout is not None
     assert process.stdout.readline().startswith("started")
@@ -76,30 +76,32 @@ def test_a_process_of_torchrun_starts_nothing(stage: Path) -> None:
 
 def test_torchrun_starts_the_given_number_of_processes(stage: Path) -> None:
     command = "torchrun --standalone --nproc-per-node=2"
-    printed, said = start(stage, command, "well").communicate()
-    assert printed.count("started") == 2, said
+    printed, stderr = start(stage, command, "succeed").communicate()
+    assert printed.count("started") == 2, stderr
 
 
-def test_a_program_that_is_not_there_is_one_line(stage: Path) -> None:
+def test_a_missing_program_is_a_one_line_error(stage: Path) -> None:
     process = start(stage, "torchrunn --standalone")
-    printed, said = process.communicate()
+    printed, stderr = process.communicate()
     assert (printed, process.returncode) == ("", 1)
-    assert said == (
+    assert stderr == (
         "ConfigError: params.yaml: launcher.command starts 'torchrunn': No such file or directory. "
         "Install it, correct the command, or set launcher=here.\n"
     )
 
 
-def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stage of one process has a GPU at most, and a command of its own; a folder stays a word."""
+def test_placeholders_are_filled_in_when_a_stage_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single-process stage has another command and at most one GPU; a folder stays one word."""
     (tmp_path / "scales/a folder").mkdir(parents=True)
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path / "scales/a folder")
     params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
-    asked = "{stage} {scale} {gpus} {nodes} --in={folder} {project}/x {{}}"
+    placeholders = "{stage} {scale} {gpus} {nodes} --in={folder} {project}/x {{}}"
     params["launcher"] = {
-        "command": f"many {asked}",
-        "single": f"one {asked}",
+        "command": f"many {placeholders}",
+        "single": f"one {placeholders}",
         "gpus": 8,
         "nodes": 2,
     }
@@ -131,8 +133,8 @@ def test_what_is_known_when_a_stage_starts(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     "stage", sorted((ROOT / "pipeline").glob("*.py")), ids=lambda path: path.stem
 )
-def test_every_stage_that_opens_a_device_can_be_handed_over(stage: Path) -> None:
-    """average opens none, but a login node is no place for it either."""
+def test_every_stage_that_opens_a_device_can_be_launched(stage: Path) -> None:
+    """average opens none, but must not run on a login node either."""
     text = stage.read_text()
     starts = ("exec_under_launcher(params.launcher)", "exec_single_under_launcher()")
     assert any(start in text for start in starts) == (
@@ -141,5 +143,5 @@ def test_every_stage_that_opens_a_device_can_be_handed_over(stage: Path) -> None
 
 
 def test_without_a_launcher_the_stage_continues(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "execvp", lambda *_: pytest.fail("nothing is to be started"))
+    monkeypatch.setattr(os, "execvp", lambda *_: pytest.fail("nothing should be started"))
     exec_under_launcher(Launcher(command=None))

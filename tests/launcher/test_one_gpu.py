@@ -1,4 +1,4 @@
-"""One GPU for each process, as many side by side as there are: no two have the same at a time."""
+"""Each process has a GPU to itself; as many run at a time as there are GPUs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "conf/launcher/scripts/one_gpu.sh"
-# says which it has, and keeps it until its input ends
+# prints its GPU, and keeps it until its input ends
 STAGE = "import os, sys; print(os.environ['CUDA_VISIBLE_DEVICES'], flush=True); sys.stdin.read()"
 
 
 @pytest.fixture(autouse=True)
 def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the test alone, on a machine whose GPUs others may use."""
+    """Locks of this test alone, on a machine whose GPUs others may use."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
@@ -35,17 +35,17 @@ def gpu(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("visible", [None, "4,6"])
-def test_each_has_its_own(visible: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The third has none until one ends, and then that one's; killed, it counts as ended too."""
+def test_each_process_has_its_own_gpu(visible: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third waits for another one to end, even if killed, and takes its GPU."""
     if visible:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     first, second = start(2), start(2)
-    had = {gpu(first): first, gpu(second): second}
-    assert sorted(had) == (visible or "0,1").split(",")
+    process_on = {gpu(first): first, gpu(second): second}
+    assert sorted(process_on) == (visible or "0,1").split(",")
     third = start(2)
     os.kill(second.pid, signal.SIGKILL)
     second.communicate()
-    assert had[gpu(third)] is second
+    assert process_on[gpu(third)] is second
     for process in (first, third):
         process.communicate()
         assert process.returncode == 0

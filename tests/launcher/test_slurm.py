@@ -1,5 +1,5 @@
-"""A stage as a job of SLURM, with a scheduler that is not one (fake_slurm.py): every end that a job can
-have is the stage's, with one clear line. `make slurm` does the same with a real one.
+"""A stage as a SLURM job, with a fake scheduler (fake_slurm.py): however the job ends, so does the stage,
+with a one-line message. `make slurm` does the same with a real scheduler.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = "conf/launcher/scripts/slurm.sh"
 HERE = Path(__file__).parent
 
-# a training that takes as long as a file called `wait` is there; it saves when it is told to end
+# a training that runs as long as a file called `wait` exists; on SIGTERM it saves and exits
 STAGE = """
 import os, pathlib, signal, sys, time
 run = sys.argv[1]
@@ -36,13 +36,13 @@ def end(number, frame):
         state.touch()
     sys.exit("stopped")
 signal.signal(signal.SIGTERM, end)
-print("goes on" if state.exists() else "begins", *sys.argv[1:], flush=True)
+print("resumes" if state.exists() else "begins", *sys.argv[1:], flush=True)
 if pathlib.Path("diverges").exists():
     sys.exit("TrainingError: the loss is nan")
 pathlib.Path("started").touch()
 while pathlib.Path("wait").exists() and not state.exists():
     time.sleep(0.01)
-if not pathlib.Path("lazy").exists():
+if not pathlib.Path("writes_nothing").exists():
     pathlib.Path("made").write_text("weights")
 """
 
@@ -77,21 +77,21 @@ def submit(*options: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    printed, said = process.communicate(timeout=60)
+def outcome(process: subprocess.Popen[str]) -> tuple[int, str]:
+    printed, stderr = process.communicate(timeout=60)
     assert printed == ""
-    return process.returncode, said
+    return process.returncode, stderr
 
 
-def until(there: Callable[[], object], process: subprocess.Popen[str]) -> None:
-    while not there():
+def wait_until(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
+    while not condition():
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
 
 
-def signalled(cluster: Path, number: int, to: str = "script") -> None:
-    """Tell the job's script what SLURM would."""
-    os.kill(int((cluster.parent / "jobs" / f"1.{to}").read_text()), number)
+def send_signal(cluster: Path, number: int, process: str = "script") -> None:
+    """Send a signal to the job's script, as SLURM would."""
+    os.kill(int((cluster.parent / "jobs" / f"1.{process}").read_text()), number)
 
 
 def log(cluster: Path) -> str:
@@ -100,36 +100,36 @@ def log(cluster: Path) -> str:
 
 
 def test_success(cluster: Path) -> None:
-    assert ended(submit()) == (0, "")
+    assert outcome(submit()) == (0, "")
     assert (cluster / "made").exists()
     assert "begins en-de.base --seed 1\n" in log(cluster)
     assert "--wait" in (cluster.parent / "jobs/1.job").read_text()
     assert [path.name for path in (cluster / "logs").iterdir() if path.name[0] == "."] == []
 
 
-@pytest.mark.parametrize(("gpus", "asked"), [(0, False), (8, True)])
-def test_cpus_and_memory_are_those_of_gpus(cluster: Path, gpus: int, asked: bool) -> None:
-    """As slurm.yaml asks for them; a cluster without GPUs has none to count by."""
+@pytest.mark.parametrize(("gpus", "requested"), [(0, False), (8, True)])
+def test_cpus_and_memory_are_those_of_gpus(cluster: Path, gpus: int, requested: bool) -> None:
+    """As slurm.yaml requests them; without GPUs there is nothing to count them by."""
     launcher = yaml.safe_load((ROOT / "conf/launcher/slurm.yaml").read_text())
     for command in (launcher["command"], launcher["single"]):
-        known = {"project": cluster, "stage": "s", "scale": "d", "gpus": gpus, "nodes": 1}
-        words = fill_in(command, known)
+        placeholders = {"project": cluster, "stage": "s", "scale": "d", "gpus": gpus, "nodes": 1}
+        words = fill_in(command, placeholders)
         options = words[3 : words.index("--")]
-        done = subprocess.run(["bash", SCRIPT, "name", *options, "--", "true"], check=False)
-        assert done.returncode == 0
+        completed = subprocess.run(["bash", SCRIPT, "name", *options, "--", "true"], check=False)
+        assert completed.returncode == 0
     jobs = [path.read_text() for path in sorted((cluster.parent / "jobs").glob("*.job"))]
     assert len(jobs) == 2
     for job in jobs:
-        assert (f"--gpus-per-node={gpus} --cpus-per-gpu=4 --mem-per-gpu=" in job) == asked
-        assert ("-per-gpu" in job) == asked
+        assert (f"--gpus-per-node={gpus} --cpus-per-gpu=4 --mem-per-gpu=" in job) == requested
+        assert ("-per-gpu" in job) == requested
 
 
 def test_failure(cluster: Path) -> None:
-    """The reason that stands in the job's log is the stage's, in the last line."""
+    """The reason is the last line of the job's log."""
     (cluster / "diverges").touch()
-    status, said = ended(submit())
-    assert (status, said.count("\n")) == (1, 1)
-    assert said.startswith(
+    status, stderr = outcome(submit())
+    assert (status, stderr.count("\n")) == (1, 1)
+    assert stderr.startswith(
         "SlurmError: job 1 ended as FAILED: TrainingError: the loss is nan (logs/train@en-de.base."
     )
 
@@ -137,84 +137,84 @@ def test_failure(cluster: Path) -> None:
 def test_killed(cluster: Path) -> None:
     (cluster / "wait").touch()
     job = submit()
-    until((cluster / "started").exists, job)
+    wait_until((cluster / "started").exists, job)
     subprocess.run(["scancel", "1"], check=True)
-    status, said = ended(job)
-    assert (status, said.count("\n")) == (1, 1)
-    assert said.startswith("SlurmError: job 1 ended as CANCELLED: it was cancelled. (logs/")
+    status, stderr = outcome(job)
+    assert (status, stderr.count("\n")) == (1, 1)
+    assert stderr.startswith("SlurmError: job 1 ended as CANCELLED: it was cancelled. (logs/")
     assert not (cluster / "made").exists()
 
 
-def test_time_is_up(cluster: Path) -> None:
-    """Told before the limit, it saves, goes back into the queue and goes on from there."""
+def test_time_limit(cluster: Path) -> None:
+    """Signalled before the limit, the job saves, is requeued and resumes."""
     (cluster / "wait").touch()
     job = submit()
-    until((cluster / "started").exists, job)
-    signalled(cluster, signal.SIGUSR1)
-    assert ended(job) == (0, "")
+    wait_until((cluster / "started").exists, job)
+    send_signal(cluster, signal.SIGUSR1)
+    assert outcome(job) == (0, "")
     assert (cluster / "made").exists()
-    said = log(cluster)
-    assert said.index("begins") < said.index("stopped") < said.index("The state is saved; the job ")
-    assert said.index("start 2: ") < said.index("goes on")
+    text = log(cluster)
+    assert text.index("begins") < text.index("stopped") < text.index("The state is saved; the job ")
+    assert text.index("start 2: ") < text.index("resumes")
 
 
-def test_time_is_up_and_nothing_is_saved(cluster: Path) -> None:
-    """The next start would come no further: no job circles for ever. Another run's state is none."""
+def test_time_limit_without_a_saved_state(cluster: Path) -> None:
+    """The next start would get no further, so the job is not requeued. Another run's state is ignored."""
     for name in ("wait", "full"):
         (cluster / name).touch()
     job = submit()
-    until((cluster / "started").exists, job)
-    other = cluster / "scratch/en-de.base-s2-0123456789abcdef/resume.safetensors"
-    other.parent.mkdir(parents=True)
-    other.touch()
-    signalled(cluster, signal.SIGUSR1)
-    status, said = ended(job)
+    wait_until((cluster / "started").exists, job)
+    state_of_another_run = cluster / "scratch/en-de.base-s2-0123456789abcdef/resume.safetensors"
+    state_of_another_run.parent.mkdir(parents=True)
+    state_of_another_run.touch()
+    send_signal(cluster, signal.SIGUSR1)
+    status, stderr = outcome(job)
     assert status == 1
-    assert "ended as FAILED: the time limit came first, and nothing was saved to go " in said
-    assert "Raise SBATCH_TIMELIMIT." in said
+    assert "ended as FAILED: the time limit came first, and nothing was saved to go " in stderr
+    assert "Raise SBATCH_TIMELIMIT." in stderr
 
 
 def test_requeued_by_the_scheduler(cluster: Path) -> None:
-    """As after a preemption or a node's failure: killed, and started again from what was saved."""
+    """As after a preemption or a node's failure: the job is killed, and resumes from its saved state."""
     (cluster / "wait").touch()
     job = submit()
-    until((cluster / "started").exists, job)
+    wait_until((cluster / "started").exists, job)
     subprocess.run(["scontrol", "requeue", "1"], check=True)
-    signalled(cluster, signal.SIGTERM, "step")
-    signalled(cluster, signal.SIGTERM)
-    assert ended(job) == (0, "")
-    assert "goes on" in log(cluster)
+    send_signal(cluster, signal.SIGTERM, "step")
+    send_signal(cluster, signal.SIGTERM)
+    assert outcome(job) == (0, "")
+    assert "resumes" in log(cluster)
     assert (cluster / "made").exists()
 
 
-def test_after_a_killed_wait_the_same_job_waits_for_the_first(cluster: Path) -> None:
+def test_resubmitted_after_a_killed_wait_the_job_waits_for_the_first(cluster: Path) -> None:
     (cluster / "wait").touch()
     first = submit()
-    until((cluster / "started").exists, first)
+    wait_until((cluster / "started").exists, first)
     first.terminate()
-    status, said = ended_alone(first)
+    status, stderr = outcome_without_child(first)
     assert status == 143
-    assert "goes on; scancel --me --name=train@en-de.base.demo." in said
+    assert "goes on; scancel --me --name=train@en-de.base.demo." in stderr
     second = submit()
-    until((cluster.parent / "jobs/2.waits").exists, second)
+    wait_until((cluster.parent / "jobs/2.waits").exists, second)
     (cluster / "wait").unlink()
-    assert ended(second) == (0, "")
+    assert outcome(second) == (0, "")
     assert (cluster.parent / "jobs/1.state").read_text() == "COMPLETED"
 
 
-def ended_alone(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """How a process ended whose child, sbatch, lives on."""
+def outcome_without_child(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Exit status and first error line of a process whose child, sbatch, is still running."""
     assert process.stdout is not None
     assert process.stderr is not None
     with process.stdout, process.stderr:
         return process.wait(timeout=60), process.stderr.readline()
 
 
-def test_nothing_is_submitted(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_submission(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_SLURM_REFUSES", "1")
-    status, said = ended(submit())
+    status, stderr = outcome(submit())
     assert status == 1
-    assert said.splitlines()[-1] == (
+    assert stderr.splitlines()[-1] == (
         "SlurmError: Batch job submission failed: Invalid account. Nothing was submitted."
     )
 
@@ -225,7 +225,7 @@ def test_no_scheduler(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("bash", "cksum", "cut"):
         (tools / name).symlink_to(shutil.which(name) or name)
     monkeypatch.setenv("PATH", str(tools))
-    assert ended(submit()) == (
+    assert outcome(submit()) == (
         1,
         "SlurmError: there is no sbatch here. Start from a login node of the cluster, or set "
         "launcher=here.\n",
@@ -233,15 +233,15 @@ def test_no_scheduler(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("writes", [True, False])
-def test_a_record_that_is_gone(
-    cluster: Path, monkeypatch: pytest.MonkeyPatch, writes: bool
+@pytest.mark.parametrize("writes_output", [True, False])
+def test_a_deleted_job_record(
+    cluster: Path, monkeypatch: pytest.MonkeyPatch, writes_output: bool
 ) -> None:
-    """sbatch says 0, whatever the end: whether the stage made what it should is what counts."""
+    """sbatch exits with 0 in any case; the stage has succeeded if its outputs exist."""
     monkeypatch.setenv("FAKE_SLURM_FORGETS", "1")
     monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(cluster / ".dvc/tmp/site"))
-    if not writes:
-        (cluster / "lazy").touch()
+    if not writes_output:
+        (cluster / "writes_nothing").touch()
     (cluster / ".dvc").mkdir()
     (cluster / ".dvc/config").write_text("[core]\n    no_scm = true\n    analytics = false\n")
     command = f"bash {SCRIPT} train@a.toy -- {sys.executable} pipeline/train.py a"
@@ -249,8 +249,8 @@ def test_a_record_that_is_gone(
     Path("dvc.yaml").write_text(yaml.dump(stages, Dumper=yaml.CSafeDumper))
     schedule, printed = Schedule({"train": frozenset()}, ["train"], ["train"], 1), io.StringIO()
     assert parallel.run(schedule, printed) == []
-    assert schedule.done == ({"train"} if writes else set())
-    assert [*schedule.failed] == ([] if writes else ["train"])
+    assert schedule.done == ({"train"} if writes_output else set())
+    assert [*schedule.failed] == ([] if writes_output else ["train"])
     messages = printed.getvalue()
     assert "train | sbatch: error: Job 1 no longer found and exit code not found\n" in messages
-    assert ("train FAILED: output 'made' does not exist\n" in messages) == (not writes)
+    assert ("train FAILED: output 'made' does not exist\n" in messages) == (not writes_output)

@@ -1,4 +1,4 @@
-"""Too few GPUs for what params.yaml asks for: one line, from a stage as it is started."""
+"""Fewer GPUs than params.yaml requests: a one-line error when a stage starts."""
 
 from __future__ import annotations
 
@@ -17,30 +17,33 @@ from aiayn.launcher import device_of, gpus_to_start_on
 ROOT = Path(__file__).resolve().parents[2]
 TRAIN = ROOT / "pipeline/train.py"
 TORCHRUN = "torchrun --standalone --nproc-per-node={gpus} --max-restarts=0"
-HERE, NODES = Launcher(command=TORCHRUN, gpus=8), Launcher(command=TORCHRUN, gpus=8, nodes=2)
+ONE_NODE, TWO_NODES = (
+    Launcher(command=TORCHRUN, gpus=8),
+    Launcher(command=TORCHRUN, gpus=8, nodes=2),
+)
 
 
 def train(
-    folder: Path, machine: dict[str, object], launcher: dict[str, object], *before: str
+    folder: Path, machine: dict[str, object], launcher: dict[str, object], *prefix: str
 ) -> list[str]:
-    """The lines in which a training of the demo says why it ends."""
+    """The lines on stderr of a training of the demo that fails."""
     params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
     params["machine"] |= machine
     params["launcher"] = launcher
     (folder / "params.yaml").write_text(yaml.dump(params, Dumper=yaml.CSafeDumper))
     inherited = {k: v for k, v in os.environ.items() if k not in ("WORLD_SIZE", "AIAYN_LAUNCHED")}
-    done = subprocess.run(
-        [*before, *([] if before else [sys.executable]), str(TRAIN), "en-de.base"],
+    completed = subprocess.run(
+        [*prefix, *([] if prefix else [sys.executable]), str(TRAIN), "en-de.base"],
         cwd=folder, env=inherited | {"CUDA_VISIBLE_DEVICES": ""}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
-    assert done.returncode == 1
-    return done.stderr.splitlines()
+    assert completed.returncode == 1
+    return completed.stderr.splitlines()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("device", ["cuda", "auto"])
-def test_a_launcher_whose_gpus_are_not_there_is_not_started(tmp_path: Path, device: str) -> None:
+def test_a_launcher_without_its_gpus_is_not_started(tmp_path: Path, device: str) -> None:
     (line,) = train(tmp_path, {"device": device}, {"command": TORCHRUN, "gpus": 8})
     assert line.startswith("TrainingError: a GPU is asked for (machine.device, launcher.gpus in ")
     assert line.endswith("or set machine.device to cpu.")
@@ -50,8 +53,8 @@ def test_a_launcher_whose_gpus_are_not_there_is_not_started(tmp_path: Path, devi
 @pytest.mark.skipif(
     not torch.distributed.is_available(), reason="a build of torch without processes"
 )
-def test_one_process_of_a_machine_says_it(tmp_path: Path) -> None:
-    """As on a node of a cluster, where nothing could be checked before."""
+def test_one_process_per_machine_reports_it(tmp_path: Path) -> None:
+    """As on a node of a cluster, where nothing could be checked earlier."""
     torchrun = str(Path(sys.executable).parent / "torchrun")
     lines = train(
         tmp_path, {"device": "cuda"}, {"command": None},
@@ -63,15 +66,15 @@ def test_one_process_of_a_machine_says_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("device", "launcher", "expected"),
     [
-        ("auto", HERE, "cuda"),
-        ("auto", NODES, "cuda"),
-        ("cpu", HERE, "cpu"),
+        ("auto", ONE_NODE, "cuda"),
+        ("auto", TWO_NODES, "cuda"),
+        ("cpu", ONE_NODE, "cpu"),
         ("auto", Launcher(command=TORCHRUN, gpus=0), "auto"),
         ("auto", Launcher(command=None), "auto"),
         ("cuda", Launcher(command=None), "cuda"),
     ],
 )
-def test_where_a_launcher_has_gpus_auto_is_one_of_them(
+def test_auto_is_cuda_if_the_launcher_has_gpus(
     device: str, launcher: Launcher, expected: str
 ) -> None:
     assert device_of(device, launcher) == expected
@@ -80,8 +83,10 @@ def test_where_a_launcher_has_gpus_auto_is_one_of_them(
 def test_gpus_are_counted_where_the_launcher_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("WORLD_SIZE", "AIAYN_LAUNCHED"):
         monkeypatch.delenv(name, raising=False)
-    alone = Launcher(command=None)
-    assert [gpus_to_start_on("cuda", one) for one in (HERE, NODES, alone)] == [8, 0, 0]
-    assert gpus_to_start_on("cpu", HERE) == 0  # as many processes, on the CPU
-    monkeypatch.setenv("AIAYN_LAUNCHED", "bash")  # of one_gpu.sh: this process sees one
-    assert gpus_to_start_on("cuda", HERE) == 0
+    no_launcher = Launcher(command=None)
+    assert [
+        gpus_to_start_on("cuda", launcher) for launcher in (ONE_NODE, TWO_NODES, no_launcher)
+    ] == [8, 0, 0]
+    assert gpus_to_start_on("cpu", ONE_NODE) == 0  # eight processes on the CPU
+    monkeypatch.setenv("AIAYN_LAUNCHED", "bash")  # set for one_gpu.sh: this process sees one GPU
+    assert gpus_to_start_on("cuda", ONE_NODE) == 0
