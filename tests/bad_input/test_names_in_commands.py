@@ -1,4 +1,4 @@
-"""Plain `dvc repro` hands names from params.yaml to a shell: there they are text, not commands."""
+"""Plain `dvc repro` passes names from params.yaml to a shell, where they are text, not commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOSTILE = (
     "* ?",
 )
 SEED = "1; touch evil"
-RECORD = "import json, sys; open('given', 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"
+RECORD = "import json, sys; open('arguments', 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"
 
 
 @pytest.mark.slow  # dvc starts
@@ -48,7 +48,7 @@ def test_names_are_text_to_the_shell(tmp_path: Path) -> None:
     for command in (["init", "-q", "--no-scm"], ["repro"]):
         subprocess.run([*dvc, *command], cwd=tmp_path, capture_output=True, check=True)
     assert not (tmp_path / "evil").exists()
-    given = [json.loads(line) for line in (tmp_path / "given").read_text().splitlines()]
-    assert len(given) == len(stages) * len(HOSTILE)
-    assert {words[0] for words in given} == {*HOSTILE}
-    assert {tuple(words[1:]) for words in given} == {(), ("--seed", SEED)}
+    calls = [json.loads(line) for line in (tmp_path / "arguments").read_text().splitlines()]
+    assert len(calls) == len(stages) * len(HOSTILE)
+    assert {arguments[0] for arguments in calls} == {*HOSTILE}
+    assert {tuple(arguments[1:]) for arguments in calls} == {(), ("--seed", SEED)}

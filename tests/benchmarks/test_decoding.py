@@ -1,4 +1,4 @@
-"""What the benchmark of decoding compares computes the same."""
+"""The implementations that the decoding benchmark compares have equal results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of `make gpu-check`: what it says of tests and speeds, and one line without a GPU."""
+"""The report of `make gpu-check`: its tests and speeds; a one-line error without a GPU."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULE = """
 import pytest
 
-def test_well(): pass
+def test_passing(): pass
 
-def test_ill(): assert 1 == 2, "differs"
+def test_failing(): assert 1 == 2, "differs"
 
 @pytest.mark.skip(reason="needs two GPUs")
-def test_not_here(): pass
+def test_skipped(): pass
 
 @pytest.fixture
 def broken(): raise OSError("/home/somebody/project/file: gone")
 
-def test_never_begun(broken): pass
+def test_with_broken_fixture(broken): pass
 """
 
 
@@ -38,15 +38,15 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     return found
 
 
-def test_every_test_is_told_with_its_reason(outcomes: Outcomes) -> None:
-    ends = {name.split("::")[1]: end for name, end in outcomes.by_test.items()}
-    assert {name: outcome for name, (outcome, _) in ends.items()} == {
-        "test_well": "passed",
-        "test_ill": "failed",
-        "test_not_here": "skipped",
-        "test_never_begun": "failed",
+def test_every_test_has_its_outcome_and_reason(outcomes: Outcomes) -> None:
+    outcome_by_name = {name.split("::")[1]: outcome for name, outcome in outcomes.by_test.items()}
+    assert {name: outcome for name, (outcome, _) in outcome_by_name.items()} == {
+        "test_passing": "passed",
+        "test_failing": "failed",
+        "test_skipped": "skipped",
+        "test_with_broken_fixture": "failed",
     }
-    assert ends["test_not_here"][1] == "needs two GPUs"
+    assert outcome_by_name["test_skipped"][1] == "needs two GPUs"
 
 
 def test_the_page(outcomes: Outcomes) -> None:
@@ -56,7 +56,7 @@ def test_the_page(outcomes: Outcomes) -> None:
         {(8, OWN): (66.04, 378_000.4, 21.25), (1, TORCHS): "out of memory"},
     )
     assert "1 passed, 2 failed, 1 skipped" in page
-    assert "test_not_here`: needs two GPUs\n" in page
+    assert "test_skipped`: needs two GPUs\n" in page
     assert "/home/somebody" not in page
     assert (
         "| 8 | own | 66.0 | 378,000 | 21.2 |\n| 1 | of torch alone | out of memory | | |\n" in page
@@ -64,13 +64,13 @@ def test_the_page(outcomes: Outcomes) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_gpu_it_is_one_line(tmp_path: Path) -> None:
-    done = subprocess.run(
+def test_without_a_gpu_it_is_a_one_line_error(tmp_path: Path) -> None:
+    completed = subprocess.run(
         [sys.executable, "-c", "from benchmarks.gpu_check import main; main()"],
         cwd=tmp_path, env={"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", "CUDA_VISIBLE_DEVICES": ""},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("TrainingError: a GPU is asked for (")
-    assert done.stderr.count("\n") == 1
+    assert (completed.returncode, completed.stdout) == (1, "")
+    assert completed.stderr.startswith("TrainingError: a GPU is asked for (")
+    assert completed.stderr.count("\n") == 1
     assert [*tmp_path.iterdir()] == []

@@ -1,4 +1,4 @@
-"""The model of a GPU's step: what an operator moves, how long it takes, and the tables."""
+"""The model of a GPU's step: bytes and seconds of an operator, and the tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def operators(*tensors: Tensor) -> dict[str, Operator]:
     return {operator.name: operator for operator in recorder.operators}
 
 
-def test_what_operators_move() -> None:
+def test_bytes_and_flops_of_operators() -> None:
     found = operators(torch.ones(2, 3), torch.ones(64, 1024), torch.ones(1024, 4096))
     assert found["mm"].flops == 2 * 64 * 1024 * 4096
     assert found["mm"].bytes == 4 * (64 * 1024 + 1024 * 4096 + 64 * 4096)
@@ -37,8 +37,8 @@ def test_what_operators_move() -> None:
 
 
 def test_the_slowest_of_traffic_products_and_kernels() -> None:
-    def seconds(kernels: int, moved: int, flops: int) -> float:
-        return seconds_of(Operator("", "", kernels, moved, flops, torch.bfloat16), H100)
+    def seconds(kernels: int, bytes_moved: int, flops: int) -> float:
+        return seconds_of(Operator("", "", kernels, bytes_moved, flops, torch.bfloat16), H100)
 
     assert seconds(3, 1, 1) == 3 * SHORTEST
     assert seconds(1, 2_700_000_000, 1) == pytest.approx(1e-3)

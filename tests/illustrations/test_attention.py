@@ -36,7 +36,7 @@ def test_weights_of_a_query_sum_to_one(model: Transformer) -> None:
         torch.testing.assert_close(weights.sum(dim=3), torch.ones(weights.shape[:3]))
 
 
-def test_the_decoder_attends_to_nothing_later(model: Transformer) -> None:
+def test_the_decoder_attends_to_no_later_position(model: Transformer) -> None:
     decoder = attention_maps(model, SOURCE, TARGET)["decoder"]
     assert torch.equal(decoder, decoder.tril())
     assert torch.equal(decoder[:, :, 0, 0], torch.ones(2, 2))
@@ -44,10 +44,10 @@ def test_the_decoder_attends_to_nothing_later(model: Transformer) -> None:
 
 @pytest.mark.parametrize("neighbourhood", [None, 3])
 @torch.inference_mode()
-def test_the_weights_are_those_of_the_computation(
+def test_the_weights_are_those_that_the_model_uses(
     tiny: Callable[..., Model], neighbourhood: int | None
 ) -> None:
-    """Values weighted by the map give what the layer's own attention gives."""
+    """Values weighted by the map equal the output of the layer's own attention."""
     torch.manual_seed(3)
     model = Transformer(tiny(neighbourhood=neighbourhood), 20, max_length=16).eval()
     layer = model.encoder[0]
@@ -61,7 +61,7 @@ def test_the_weights_are_those_of_the_computation(
     torch.testing.assert_close(by_hand, attention.attend(queries, attended))
 
 
-def test_recording_changes_nothing_and_is_undone(model: Transformer) -> None:
+def test_recording_does_not_change_the_model(model: Transformer) -> None:
     source, target = torch.tensor([SOURCE]), torch.tensor([TARGET])
     with torch.inference_mode():
         before = model(source, target)
@@ -70,7 +70,7 @@ def test_recording_changes_nothing_and_is_undone(model: Transformer) -> None:
     assert not [m for m in model.modules() if "attend" in vars(m)]
 
 
-def test_a_head_without_preferences_has_the_entropy_of_a_fair_die(model: Transformer) -> None:
+def test_uniform_attention_has_the_maximum_entropy(model: Transformer) -> None:
     """Zero queries make all scores equal: log2 of the number of keys, and the mean distance."""
     for name, parameter in model.named_parameters():
         if name.endswith("w_q.weight"):

@@ -1,4 +1,4 @@
-"""The tables against the paper's formulas, written a second time here."""
+"""The tables compared with the paper's formulas, which are written again here."""
 
 from __future__ import annotations
 
@@ -54,22 +54,22 @@ def test_learning_rates_peak_at_the_end_of_warm_up() -> None:
 def test_smoothed_targets_are_a_distribution() -> None:
     lines = formulas.smoothed_targets().to_dict("records")
     for eps_ls in formulas.SMOOTHINGS:
-        held = [line["probability"] for line in lines if line["eps_ls"] == eps_ls]
-        assert sum(held) == pytest.approx(1, abs=1e-3)
-        each = eps_ls / formulas.PIECES
+        probabilities = [line["probability"] for line in lines if line["eps_ls"] == eps_ls]
+        assert sum(probabilities) == pytest.approx(1, abs=1e-3)
+        share = eps_ls / formulas.PIECES
         expected = [
-            each + (1 - eps_ls) * (n == formulas.RIGHT_PIECE) for n in range(formulas.PIECES)
+            share + (1 - eps_ls) * (n == formulas.RIGHT_PIECE) for n in range(formulas.PIECES)
         ]
-        assert held == pytest.approx(expected, abs=1e-4)
+        assert probabilities == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_penalty_is_least_where_the_prediction_is_the_target() -> None:
     lines = formulas.smoothing_penalty().to_dict("records")
     for eps_ls in formulas.SMOOTHINGS[1:]:
-        held = [line for line in lines if line["eps_ls"] == eps_ls]
-        least = min(held, key=lambda line: line["loss"])
+        curve = [line for line in lines if line["eps_ls"] == eps_ls]
+        minimum = min(curve, key=lambda line: line["loss"])
         target = 1 - eps_ls + eps_ls / formulas.PIECES
-        assert least["confidence"] == pytest.approx(target, abs=0.02)
+        assert minimum["confidence"] == pytest.approx(target, abs=0.02)
     plain = [line for line in lines if line["eps_ls"] == 0]
     for line in plain:
         assert line["loss"] == pytest.approx(-math.log(line["confidence"]), abs=1e-3)
