@@ -1,5 +1,5 @@
-"""What the pretended GPU computes in place of kernels of CUDA that a CPU does not have: attention's fused
-ones, with their numbers and layouts, and a product that adds up in another format. The project's own kernels
+"""What the simulated GPU computes in place of CUDA kernels that a CPU does not have: attention's fused
+ones, with their numbers and layouts, and a product that accumulates in another format. The project's own kernels
 are in references.py.
 """
 
@@ -121,7 +121,7 @@ def cuda_attention(
 ) -> Tensor:  # fmt: skip
     """scaled_dot_product_attention as a CUDA build chooses its kernels (sdp_utils.cpp): flash without a
     mask, else the memory-efficient one, and separate products where heads have other widths than these
-    take. A CPU build, asked for cuda, knows only the last.
+    take. A CPU build uses only the last on cuda.
     """
     if torch.is_autocast_enabled("cuda"):
         query, key, value = (x.to(torch.get_autocast_dtype("cuda")) for x in (query, key, value))
@@ -139,9 +139,9 @@ def cuda_attention(
     if attn_mask is not None:
         bias = torch.zeros_like(attn_mask, dtype=query.dtype)
         bias = bias.masked_fill_(attn_mask.logical_not(), -torch.inf)
-        beyond = -bias.shape[-1] % 8
-        if beyond:
-            bias = nn.functional.pad(bias, (0, beyond))[..., : bias.shape[-1]]
+        padding = -bias.shape[-1] % 8
+        if padding:
+            bias = nn.functional.pad(bias, (0, padding))[..., : bias.shape[-1]]
         bias = bias.expand(*query.shape[:3], key.shape[2])
     needs_grad = torch.is_grad_enabled()
     out, *_ = aten._scaled_dot_product_efficient_attention(

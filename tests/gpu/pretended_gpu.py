@@ -1,10 +1,10 @@
-"""Tensors that say they are on cuda:0 and compute real numbers on this CPU.
+"""Tensors that report the device cuda:0 and compute real numbers on this CPU.
 
-Every operator goes through `_run`: it refuses what CUDA's kernels refuse (tensors of different devices,
-but for scalars and indices), notes what makes the host wait for a GPU, counts kernels, and computes with
-the CPU tensors inside. Control flow, autograd, autocast and the optimiser are torch's own.
+Every operator goes through `_run`: it rejects what CUDA's kernels reject (tensors of different devices,
+except for scalars and indices), records what makes the host wait for a GPU, counts kernels, and computes
+with the CPU tensors inside. Control flow, autograd, autocast and the optimiser are torch's own.
 
-Works inside `pretended_gpu`, in a process that has loaded cuda_stand_in.cpp before torch.
+Works inside `simulated_gpu`, in a process that has loaded cuda_stand_in.cpp before torch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from aiayn.model import attention
 
-PRETENDED = "AIAYN_PRETENDED_GPU"  # set in such a process
+PRETENDED = "AIAYN_PRETENDED_GPU"  # set in a process with a simulated GPU
 CUDA = torch.device("cuda", 0)
 COPIES = {"_to_copy", "copy_"}
 INDEXING = {"index", "index_put_", "_index_put_impl_"}
@@ -40,7 +40,7 @@ WITHOUT_KERNEL = {
     "expand", "lift_fresh", "new_empty", "new_empty_strided", "permute", "select", "slice", "split",
     "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view",
 }  # fmt: skip
-# kernels beyond one of an operator, in deterministic mode (torch's sources in aten/src/ATen/native/cuda)
+# kernels of operators that start more than one, in deterministic mode (torch's sources in aten/src/ATen/native/cuda)
 KERNELS = {
     "_fused_adam_": 2, "constant_pad_nd": 2, "embedding_dense_backward": 9, "masked_fill": 2,
     "native_layer_norm_backward": 2, "residual_norm_backward": 2, "scatter_add_": 16, "index_put_": 12, "_index_put_impl_": 12,
@@ -60,7 +60,7 @@ if PRETENDED in os.environ:
 
 @dataclass
 class Record:
-    """What has been asked of the pretended GPU."""
+    """Operators run on the simulated GPU, and waits for it."""
 
     operators: Counter[str] = field(default_factory=Counter)
     waits: Counter[str] = field(default_factory=Counter)
@@ -79,7 +79,7 @@ RECORD = Record()
 
 @contextmanager
 def recorded() -> Iterator[Record]:
-    """What is asked inside the block."""
+    """The record of the block."""
     global RECORD
     before, RECORD = RECORD, Record()
     try:
@@ -88,22 +88,22 @@ def recorded() -> Iterator[Record]:
         RECORD = before
 
 
-class PretendedTensor(torch.Tensor):
-    """A tensor on cuda:0 whose numbers are in `held`, a tensor of the CPU."""
+class SimulatedTensor(torch.Tensor):
+    """A tensor on cuda:0 whose numbers are in `cpu_tensor`."""
 
-    held: Tensor
+    cpu_tensor: Tensor
 
     @staticmethod
-    def __new__(cls, real: Tensor, requires_grad: bool = False) -> PretendedTensor:
-        made: PretendedTensor = torch.Tensor._make_wrapper_subclass(
+    def __new__(cls, real: Tensor, requires_grad: bool = False) -> SimulatedTensor:
+        tensor: SimulatedTensor = torch.Tensor._make_wrapper_subclass(
             cls, real.size(), strides=real.stride(), storage_offset=real.storage_offset(),
             dtype=real.dtype, device=CUDA, requires_grad=requires_grad,
         )  # fmt: skip
-        made.held = real
-        return made
+        tensor.cpu_tensor = real
+        return tensor
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
-        return f"PretendedTensor({self.held!r})"
+        return f"SimulatedTensor({self.cpu_tensor!r})"
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
@@ -119,16 +119,16 @@ class PretendedTensor(torch.Tensor):
 
     @data.setter
     def data(self, new: Tensor) -> None:
-        if not isinstance(new, PretendedTensor):
+        if not isinstance(new, SimulatedTensor):
             raise RuntimeError("the data of a tensor on cuda:0 cannot be of another device")
-        self.held = new.held
+        self.cpu_tensor = new.cpu_tensor
 
     def data_ptr(self) -> int:
-        return self.held.data_ptr()
+        return self.cpu_tensor.data_ptr()
 
     def tolist(self) -> Any:
         RECORD.waits["tolist"] += 1
-        return self.held.tolist()
+        return self.cpu_tensor.tolist()
 
     def numpy(self, *, force: bool = False) -> Any:
         raise TypeError("can't convert cuda:0 device type tensor to numpy")
@@ -137,8 +137,8 @@ class PretendedTensor(torch.Tensor):
         raise RuntimeError("cannot pin a tensor of cuda:0")
 
 
-class PretendedGpu(TorchDispatchMode):
-    """Inside it, what is asked for on device cuda is made there."""
+class SimulatedGpu(TorchDispatchMode):
+    """Inside it, tensors requested on the device cuda are simulated."""
 
     def __torch_dispatch__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -149,55 +149,61 @@ class PretendedGpu(TorchDispatchMode):
 def _run(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     name = function.overloadpacket.__name__
     RECORD.operators[name] += 1
-    pretended: list[PretendedTensor] = []
-    hosts: list[Tensor] = []
+    simulated: list[SimulatedTensor] = []
+    host_tensors: list[Tensor] = []
 
-    def held(leaf: Any) -> Any:
-        if isinstance(leaf, PretendedTensor):
-            pretended.append(leaf)
-            return leaf.held
+    def unwrapped(leaf: Any) -> Any:
+        if isinstance(leaf, SimulatedTensor):
+            simulated.append(leaf)
+            return leaf.cpu_tensor
         if isinstance(leaf, Tensor):
-            hosts.append(leaf)
+            host_tensors.append(leaf)
         return leaf
 
-    plain_args = _each(held, args)
-    plain_kwargs = {key: _each(held, value) for key, value in kwargs.items()}
-    asked = plain_kwargs.get("device")
-    on_gpu = bool(pretended) if asked is None else torch.device(asked).type == "cuda"
+    plain_args = _map_nested(unwrapped, args)
+    plain_kwargs = {key: _map_nested(unwrapped, value) for key, value in kwargs.items()}
+    requested_device = plain_kwargs.get("device")
+    on_gpu = (
+        bool(simulated)
+        if requested_device is None
+        else torch.device(requested_device).type == "cuda"
+    )
     if name in COPIES:
-        on_gpu = isinstance(args[0], PretendedTensor) if name == "copy_" else on_gpu
-        _note_copy(name, args, kwargs, on_gpu)
-    elif pretended:
-        _check_devices(function, name, hosts)
+        on_gpu = isinstance(args[0], SimulatedTensor) if name == "copy_" else on_gpu
+        _record_copy(name, args, kwargs, on_gpu)
+    elif simulated:
+        _check_devices(function, name, host_tensors)
     if name in WAITS or (name in INDEXING and _has_mask(args[1])):
-        _wait(name)
-    if asked is not None:
+        _record_wait(name)
+    if requested_device is not None:
         plain_kwargs["device"] = torch.device("cpu")
     plain_kwargs.pop("pin_memory", None)
     compute: Callable[..., Any] = STAND_INS.get(str(function), STAND_INS.get(name, function))
-    out = pretended_graphs.computed(function, compute, plain_args, plain_kwargs, hosts)
-    # what was written in place is the tensor that was given
-    given = {id(tensor.held): tensor for tensor in pretended} | {id(host): host for host in hosts}
+    out = pretended_graphs.computed(function, compute, plain_args, plain_kwargs, host_tensors)
+    # an operator that writes in place returns its input
+    inputs = {id(tensor.cpu_tensor): tensor for tensor in simulated} | {
+        id(host): host for host in host_tensors
+    }
 
     def wrapped(leaf: Any) -> Any:
         if not isinstance(leaf, Tensor):
             return leaf
-        if id(leaf) in given:
-            return given[id(leaf)]
-        return PretendedTensor(leaf) if on_gpu else leaf
+        if id(leaf) in inputs:
+            return inputs[id(leaf)]
+        return SimulatedTensor(leaf) if on_gpu else leaf
 
-    return _each(wrapped, out)
+    return _map_nested(wrapped, out)
 
 
-def _each(change: Callable[[Any], Any], value: Any) -> Any:
-    """A value, or what is in its lists and tuples, changed."""
+def _map_nested(change: Callable[[Any], Any], value: Any) -> Any:
+    """Apply `change` to a value, or to all values in its lists and tuples."""
     if isinstance(value, list | tuple):
-        return type(value)(_each(change, leaf) for leaf in value)
+        return type(value)(_map_nested(change, leaf) for leaf in value)
     return change(value)
 
 
-def _check_devices(function: Any, name: str, hosts: Sequence[Tensor]) -> None:
-    for host in hosts:
+def _check_devices(function: Any, name: str, host_tensors: Sequence[Tensor]) -> None:
+    for host in host_tensors:
         is_index = name in INDEXING and host.dtype in (torch.int64, torch.bool)
         if host.dim() > 0 and not is_index:
             raise RuntimeError(
@@ -206,19 +212,19 @@ def _check_devices(function: Any, name: str, hosts: Sequence[Tensor]) -> None:
             )
 
 
-def _note_copy(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], on_gpu: bool) -> None:
-    """A copy between host and GPU waits, but for one from pinned memory that need not."""
+def _record_copy(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], on_gpu: bool) -> None:
+    """A copy between host and GPU waits, except for a non-blocking one from pinned memory."""
     source = args[1] if name == "copy_" else args[0]
-    if isinstance(source, PretendedTensor) == on_gpu:
+    if isinstance(source, SimulatedTensor) == on_gpu:
         return
     non_blocking = kwargs.get("non_blocking", args[2] if len(args) > 2 else False)
     # a scalar goes as an argument of the kernel
     is_argument = name == "copy_" and source.dim() == 0 and on_gpu
     if not is_argument and not (non_blocking and getattr(source, "was_pinned", False)):
-        _wait(f"{name} {'to' if on_gpu else 'from'} the GPU")
+        _record_wait(f"{name} {'to' if on_gpu else 'from'} the GPU")
 
 
-def _wait(reason: str) -> None:
+def _record_wait(reason: str) -> None:
     """The host waits for the GPU."""
     pretended_graphs.forbid_to_wait()
     RECORD.waits[reason] += 1
@@ -235,13 +241,13 @@ def _pinned(tensor: Tensor, device: object = None) -> Tensor:
 
 @contextmanager
 def answering_for_a_gpu() -> Iterator[None]:
-    """Inside it torch says that this machine has a GPU, and attention takes a GPU's kernels."""
+    """Inside it torch reports that this machine has a GPU, and attention uses a GPU's kernels."""
     answers = {
         "torch.cuda._lazy_init": None,
         "torch.cuda.is_available": True,
         "torch.cuda.device_count": 1,
         "torch.cuda.set_device": None,
-        "torch.cuda.get_device_name": "a pretended GPU",
+        "torch.cuda.get_device_name": "a simulated GPU",
         "torch.cuda.is_bf16_supported": True,
         "torch.cuda.amp.common.amp_definitely_not_available": False,
         "torch.cuda.synchronize": None,
@@ -254,7 +260,7 @@ def answering_for_a_gpu() -> Iterator[None]:
             stack.enter_context(mock.patch(name, return_value=answer))
         stack.enter_context(mock.patch("torch.Tensor.pin_memory", _pinned))
         stack.enter_context(
-            mock.patch("aiayn.training.gpu.check.triton_version", return_value="pretended")
+            mock.patch("aiayn.training.gpu.check.triton_version", return_value="simulated")
         )
         stack.enter_context(
             mock.patch.object(attention, "scaled_dot_product_attention", cuda_attention)
@@ -265,11 +271,11 @@ def answering_for_a_gpu() -> Iterator[None]:
 
 
 @contextmanager
-def pretended_gpu() -> Iterator[torch.device]:
-    """Inside it this machine has a GPU, which computes on the CPU."""
+def simulated_gpu() -> Iterator[torch.device]:
+    """Inside it this machine has a simulated GPU."""
     torch._C._set_only_lift_cpu_tensors(True)
     torch.__future__.set_overwrite_module_params_on_conversion(True)
-    with answering_for_a_gpu(), PretendedGpu():
+    with answering_for_a_gpu(), SimulatedGpu():
         yield CUDA
     torch.__future__.set_overwrite_module_params_on_conversion(False)
     torch._C._set_only_lift_cpu_tensors(False)

@@ -1,10 +1,10 @@
-"""CUDA graphs of the pretended GPU: what torch.cuda offers for them, by recording operators.
+"""CUDA graphs of the simulated GPU: torch.cuda's interface for them, by recording operators.
 
-During a capture nothing is computed that stays: what operators write to memory from outside is
-restored when it ends, and memory of its own is overwritten, then and before each replay, as other
-graphs of one pool may do. A replay runs the recorded operators on the same memory, with the numbers
-of the host as they were. What CUDA forbids during a capture is an error: to wait for the GPU, and
-to read the host's tensors.
+Nothing computed during a capture remains: what operators write to outside memory is restored when it
+ends, and the graph's own memory is overwritten, then and before each replay, as other graphs of one
+pool may do. A replay runs the recorded operators on the same memory, with the host's numbers at the
+time of the capture. What CUDA forbids during a capture is an error: waiting for the GPU, and reading
+the host's tensors.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def current_stream() -> Stream:
     return Stream()
 
 
-def stream(one: Stream) -> Any:
+def stream(selected: Stream) -> Any:
     return nullcontext()
 
 
@@ -49,7 +49,7 @@ def graph_pool_handle() -> int:
 class CUDAGraph:
     """Attributes:
     memory: address and storage of each block of the pool that the graph uses.
-    outside: the same of memory that it writes to and did not allocate, with its contents before.
+    outside: the same for memory that it writes to but did not allocate, with its previous contents.
     """
 
     def __init__(self) -> None:
@@ -73,14 +73,14 @@ class CUDAGraph:
         compute: Callable[..., Any],
         args: Any,
         kwargs: Any,
-        hosts: Sequence[Tensor],
+        host_tensors: Sequence[Tensor],
     ) -> Any:
-        """Compute during the capture, and record."""
-        numbers = {id(host): host.clone() for host in hosts}
-        if any(host.dim() for host in hosts):
+        """Compute an operator during the capture, and record it."""
+        numbers = {id(host): host.clone() for host in host_tensors}
+        if any(host.dim() for host in host_tensors):
             raise RuntimeError(f"{FORBIDDEN}: {function} reads a tensor of the host")
         args = tree_map(lambda leaf: numbers.get(id(leaf), leaf), args)
-        given = {_address(tensor) for tensor in _tensors((args, kwargs))}
+        inputs = {_address(tensor) for tensor in _tensors((args, kwargs))}
         arguments = {
             a.name: value for a, value in zip(function._schema.arguments, args, strict=False)
         }
@@ -96,17 +96,17 @@ class CUDAGraph:
             if address not in self.memory:
                 self.outside.setdefault(address, (storage, storage.clone()))
         out = compute(*args, **kwargs)
-        made = [tensor for tensor in _tensors(out) if _address(tensor) not in given]
-        self.memory |= {_address(tensor): tensor.untyped_storage() for tensor in made}
-        if written or made:
-            self.calls.append(lambda: self.again(lambda: compute(*args, **kwargs), out, made))
+        allocated = [tensor for tensor in _tensors(out) if _address(tensor) not in inputs]
+        self.memory |= {_address(tensor): tensor.untyped_storage() for tensor in allocated}
+        if written or allocated:
+            self.calls.append(lambda: self.repeat(lambda: compute(*args, **kwargs), out, allocated))
         return out
 
     @staticmethod
-    def again(compute: Callable[[], Any], out: Any, made: Sequence[Tensor]) -> None:
-        kept = {id(tensor) for tensor in made}
+    def repeat(compute: Callable[[], Any], out: Any, allocated: Sequence[Tensor]) -> None:
+        ids = {id(tensor) for tensor in allocated}
         for old, new in zip(tree_leaves(out), tree_leaves(compute()), strict=True):
-            if id(old) in kept:
+            if id(old) in ids:
                 old.copy_(new)
 
 
@@ -130,11 +130,15 @@ def graph(
 
 
 def computed(
-    function: Any, compute: Callable[..., Any], args: Any, kwargs: Any, hosts: Sequence[Tensor]
+    function: Any,
+    compute: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+    host_tensors: Sequence[Tensor],
 ) -> Any:
     """An operator's result."""
     if CAPTURING:
-        return CAPTURING[0].run(function, compute, args, kwargs, hosts)
+        return CAPTURING[0].run(function, compute, args, kwargs, host_tensors)
     return compute(*args, **kwargs)
 
 
@@ -151,7 +155,7 @@ def set_sync_debug_mode(mode: str) -> None:
 
 
 def forbid_to_wait() -> None:
-    """What torch and CUDA do where the host waits for the GPU."""
+    """What torch and CUDA do when the host waits for the GPU."""
     if MODE == "warn":
         warnings.warn("called a synchronizing CUDA operation", stacklevel=2)
     if CAPTURING:

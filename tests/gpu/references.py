@@ -1,5 +1,5 @@
-"""What the kernels of training/gpu compute, in torch and NumPy: what they are compared with, and what
-computes in their place on a pretended GPU."""
+"""What the kernels of training/gpu compute, in torch and NumPy: references for their tests, and their
+replacements on a simulated GPU."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def smoothed_cross_entropy_(
     ]
     if writes_gradient:
         pieces = x.shape[1]
-        wanted = one_hot(targets, pieces) * (1 - eps_ls) + eps_ls / pieces
-        logits.copy_((x.softmax(dim=1) - wanted) * (targets != pad)[:, None])
+        expected = one_hot(targets, pieces) * (1 - eps_ls) + eps_ls / pieces
+        logits.copy_((x.softmax(dim=1) - expected) * (targets != pad)[:, None])
     return torch.stack(losses)
 
 
@@ -67,9 +67,9 @@ def residual_norm(
 
 
 def _sum(grad_out: Tensor | None, grad_rounded: Tensor | None) -> Tensor:
-    """Of the gradients that an output and its rounded copy received; at least one is there."""
-    given = [grad.float() for grad in (grad_out, grad_rounded) if grad is not None]
-    return torch.stack(given).sum(dim=0)
+    """The sum of the gradients of an output and its rounded copy; at least one is given."""
+    gradients = [grad.float() for grad in (grad_out, grad_rounded) if grad is not None]
+    return torch.stack(gradients).sum(dim=0)
 
 
 def residual_norm_backward(
@@ -79,11 +79,11 @@ def residual_norm_backward(
     mask = scaled_mask(x, p, stream, site)
     z = x + y.float() * mask
     _, mean, rstd = torch.native_layer_norm(z, w.shape, w, None, eps)
-    grad_z, more_w, more_b = torch.ops.aten.native_layer_norm_backward(
+    grad_z, added_w, added_b = torch.ops.aten.native_layer_norm_backward(
         _sum(grad_out, grad_rounded), z, w.shape, mean, rstd, w, grad_b, [True, True, True]
     )
-    grad_w += more_w
-    grad_b += more_b
+    grad_w += added_w
+    grad_b += added_b
     return grad_z, (grad_z * mask).to(y.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Trainings small enough to run on a pretended GPU."""
+"""Trainings small enough to run on a simulated GPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CPU = Device(torch.device("cpu"), "float32")
 
 
 def pairs(number: int, seed: int) -> TokenArrays:
-    """Random pieces, the target the source again."""
+    """Random pieces; the target equals the source."""
     random = np.random.default_rng(seed)
     lengths = random.integers(2, 12, number)
     offsets = np.concatenate(([0], np.cumsum(lengths)))
@@ -56,26 +56,26 @@ def trainer(
     with_graphs: bool = False,
     **settings: object,
 ) -> Trainer:
-    """At step 0."""
+    """A trainer at step 0."""
     job = Job("en-de.small", "translation", row, TRAINING.replace(**settings), 1, "tokens", "code")
-    made = Trainer(job, pairs(200, 0), pairs(20, 1), device, processes or Processes())
+    created = Trainer(job, pairs(200, 0), pairs(20, 1), device, processes or Processes())
     if not with_graphs:
-        made.graphs = None
-    return made
+        created.graphs = None
+    return created
 
 
-def without_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trainers that are made from now on use torch's alone."""
+def disable_own_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainers created from now on use torch's kernels alone."""
     monkeypatch.setattr("aiayn.training.trainer.usable_triton", lambda *_: None)
 
 
 def losses(training: Trainer, steps: int) -> list[float]:
-    """Of each step, then of dev."""
-    found = []
+    """The loss of each step, then of dev."""
+    values = []
     for _ in range(steps):
         training.step()
-        found.append(training.close_interval().mean_loss)
-    return [*found, training.validate()]
+        values.append(training.close_interval().mean_loss)
+    return [*values, training.validate()]
 
 
 def rows_of_wmt14() -> dict[str, Model]:
@@ -93,6 +93,6 @@ def rows_of_wmt14() -> dict[str, Model]:
 
 
 def deep_as_base() -> Model:
-    """The paper's base with its layers, heads and dropout, narrow."""
+    """A narrow model with the layers, heads and dropout of the paper's base."""
     row = yaml.safe_load((SCALES / "wmt14_base.yaml").read_text())["models"]["base"]
     return SMALL.replace(N=row["N"], h=row["h"], d_k=64, d_v=64, P_drop=row["P_drop"])

@@ -1,4 +1,4 @@
-"""A training uses the kernels only where they can be compiled, and give torch's gradients, in all processes."""
+"""A training uses the kernels only if they compile, and give torch's gradients, in all processes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from aiayn.training.gpu import check, layers
 from aiayn.training.gpu.check import usable_triton
 from aiayn.training.processes import Processes
 
-TOLD = "Training without Triton's kernels, more slowly: "
+WARNING = "Training without Triton's kernels, more slowly: "
 Capture = pytest.CaptureFixture[str]
 
 
-class Group(Processes):
-    """Two processes, of which the other one has failed."""
+class FailedPeer(Processes):
+    """One of two processes, of which the other has failed."""
 
     def add_up(self, tensor: Tensor) -> Tensor:
         return tensor.add_(1)
@@ -29,7 +29,7 @@ class Group(Processes):
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Device:
-    """One that asks for the kernels, with one that compiles."""
+    """A device for which the kernels are requested, and compile."""
     monkeypatch.setattr(check, "triton_version", lambda device: "3.7.1")
     monkeypatch.setattr(torch, "tensor", lambda *values, device: torch.Tensor(*values))
     return Device(torch.device("cuda", 0), "bfloat16")
@@ -46,11 +46,11 @@ def gradients(factor: float, calls: list[bool] | None = None) -> Callable[[bool]
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_cpu_and_float32_never_use_them(precision: str, capsys: Capture) -> None:
-    for place in ("cpu", "cuda"):
-        if (place, precision) != ("cuda", "bfloat16"):
+    for device_type in ("cpu", "cuda"):
+        if (device_type, precision) != ("cuda", "bfloat16"):
             calls: list[bool] = []
-            one = Device(torch.device(place), precision)
-            assert usable_triton(one, Processes(), gradients(1, calls)) is None
+            device = Device(torch.device(device_type), precision)
+            assert usable_triton(device, Processes(), gradients(1, calls)) is None
             assert calls == []
     assert capsys.readouterr().err == ""
 
@@ -65,12 +65,12 @@ def test_gradients_that_agree(device: Device, capsys: Capture) -> None:
 @pytest.mark.parametrize("factor", [1.2, 0.5, math.nan])
 def test_gradients_that_differ(device: Device, factor: float, capsys: Capture) -> None:
     assert usable_triton(device, Processes(), gradients(factor)) is None
-    told = capsys.readouterr().err
-    assert told.startswith(f"{TOLD}their gradients differ from torch's by ")
-    assert told.count("\n") == 1
+    warning = capsys.readouterr().err
+    assert warning.startswith(f"{WARNING}their gradients differ from torch's by ")
+    assert warning.count("\n") == 1
 
 
-def test_what_cannot_be_compiled(
+def test_kernels_that_cannot_be_compiled(
     device: Device, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     def fails(device: Device) -> str:
@@ -78,21 +78,21 @@ def test_what_cannot_be_compiled(
 
     monkeypatch.setattr(check, "triton_version", fails)
     assert usable_triton(device, Processes(), gradients(1)) is None
-    assert capsys.readouterr().err == f"{TOLD}RuntimeError: no C compiler was found\n"
+    assert capsys.readouterr().err == f"{WARNING}RuntimeError: no C compiler was found\n"
     assert usable_triton(device, Processes(rank=1), gradients(1)) is None
     assert capsys.readouterr().err == ""
 
 
 def test_none_uses_them_if_another_process_cannot(device: Device, capsys: Capture) -> None:
-    assert usable_triton(device, Group(count=2), gradients(1)) is None
-    assert capsys.readouterr().err == f"{TOLD}1 other process(es) cannot use them\n"
+    assert usable_triton(device, FailedPeer(count=2), gradients(1)) is None
+    assert capsys.readouterr().err == f"{WARNING}1 other process(es) cannot use them\n"
 
 
 def test_a_wrong_kernel_is_not_used(
-    pretended: Gpu, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    simulated: Gpu, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     """A product that overwrites the gradients before it, which one micro-batch alone would hide."""
-    device = pretended.open("bfloat16")
+    device = simulated.open("bfloat16")
     assert trainer(device).kernels is not None
 
     def overwriting(sums: Tensor, a: Tensor, b: Tensor) -> None:
@@ -101,4 +101,4 @@ def test_a_wrong_kernel_is_not_used(
 
     monkeypatch.setattr(layers, "_add_product", overwriting)
     assert trainer(device).kernels is None
-    assert f"{TOLD}their gradients differ" in capsys.readouterr().err
+    assert f"{WARNING}their gradients differ" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Beam search and attention maps on a GPU: the CPU's."""
+"""Beam search and attention maps on a GPU equal those on the CPU."""
 
 from __future__ import annotations
 
@@ -33,14 +33,18 @@ def model_of(name: str) -> Transformer:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_beam_search(gpu: Gpu, name: str) -> None:
-    """Some sources are longer than the table of positions was made for."""
+    """Some sources are longer than the table of positions."""
     search = Decoding(beam=3, alpha=0.6, extra_length=4)
     sources, model = sentences(6), model_of(name)
     expected = beam_search(copy.deepcopy(model), sources, search, CPU)
     device = gpu.open("float32")
     found = beam_search(model.to(device.device), sources, search, device)
-    assert [one.pieces for one in found] == [one.pieces for one in expected]
-    assert [one.score for one in found] == pytest.approx([one.score for one in expected], rel=1e-5)
+    assert [hypothesis.pieces for hypothesis in found] == [
+        hypothesis.pieces for hypothesis in expected
+    ]
+    assert [hypothesis.score for hypothesis in found] == pytest.approx(
+        [hypothesis.score for hypothesis in expected], rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("name", ["base", "E_learned", "neighbourhood"])

@@ -1,5 +1,5 @@
-"""Replayed micro-batches compute the bits that others do; what cannot be captured, or would replay something
-else, is computed without a graph and reported."""
+"""Replayed micro-batches are equal to others to the bit; what cannot be captured, or would be replayed
+wrongly, is computed without a graph and reported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from tests.gpu.conftest import Gpu
 from tests.gpu.pretended_gpu import recorded
 from tests.gpu.small import CPU, SMALL, trainer
-from tests.gpu.test_training import Part
+from tests.gpu.test_training import OneOfSeveral
 from torch import Tensor
 from torch.nn import functional
 
@@ -28,17 +28,17 @@ REPORTED = "Training without CUDA graphs from here on: "
 Capture = pytest.CaptureFixture[str]
 
 
-def made(device: Device, row: Model = ROW, *, with_graphs: bool = True) -> Trainer:
+def make_trainer(device: Device, row: Model = ROW, *, with_graphs: bool = True) -> Trainer:
     return trainer(device, row, with_graphs=with_graphs, micro_batches=2, batch_tokens=640)
 
 
 def pair(device: Device, row: Model = ROW) -> tuple[Trainer, Trainer]:
-    """One with graphs, and one without."""
-    return made(device, row), made(device, row, with_graphs=False)
+    """A trainer with graphs, and one without."""
+    return make_trainer(device, row), make_trainer(device, row, with_graphs=False)
 
 
 def bits(training: Trainer) -> list[Tensor]:
-    """All that a step changes."""
+    """The tensors that a step changes."""
     return [x.detach().cpu() for x in (training.flat.values, training.flat.sums, training._loss)]
 
 
@@ -48,8 +48,8 @@ def train(training: Trainer, steps: int = STEPS) -> Trainer:
     return training
 
 
-def assert_same_bits(one: Trainer, other: Trainer) -> None:
-    assert all(map(torch.equal, bits(one), bits(other)))
+def assert_same_bits(first: Trainer, second: Trainer) -> None:
+    assert all(map(torch.equal, bits(first), bits(second)))
 
 
 def replayed(training: Trainer) -> int:
@@ -65,10 +65,10 @@ def replayed(training: Trainer) -> int:
         {"norm": "pre", "positions": "none", "d_k": 4, "d_v": 16},
     ],
 )
-def test_every_step_has_the_bits_of_one_without(
+def test_every_step_equals_one_without_graphs(
     gpu: Gpu, columns: dict[str, object], capsys: Capture
 ) -> None:
-    """With another seed, pieces and number of tokens at every replay."""
+    """Seed, pieces and number of tokens differ at every replay."""
     with_graphs, without = pair(gpu.open("bfloat16"), ROW.replace(**columns))
     for _ in range(STEPS):
         train(with_graphs, 1)
@@ -79,47 +79,47 @@ def test_every_step_has_the_bits_of_one_without(
 
 
 def test_a_replayed_step_waits_for_nothing(gpu: Gpu) -> None:
-    training = train(made(gpu.open("bfloat16")))
+    training = train(make_trainer(gpu.open("bfloat16")))
     before = replayed(training)
-    with gpu.forbidden_to_wait():
+    with gpu.waiting_forbidden():
         training.step()
     assert replayed(training) == before + 2
 
 
-def test_a_replayed_step_starts_few_kernels(pretended: Gpu) -> None:
-    training = train(made(pretended.open("bfloat16")))
+def test_a_replayed_step_starts_few_kernels(simulated: Gpu) -> None:
+    training = train(make_trainer(simulated.open("bfloat16")))
     with recorded() as record:
         training.step()
-    # of a micro-batch: its stream's number, two copies to the GPU, two to where the graph reads them
+    # per micro-batch: its stream's number, two copies to the GPU, two to the memory that the graph reads
     assert record.kernels <= 2 * 5 + 8
     assert not {"mm", "embedding", "residual_norm"} & record.operators.keys()
 
 
 def test_resumed_to_the_same_bits(gpu: Gpu, tmp_path: Path) -> None:
-    """Where the whole training replayed micro-batches that the resumed one computes for the first time."""
+    """The first training replays micro-batches that the resumed one computes without a graph."""
     device, state = gpu.open("bfloat16"), tmp_path / "resume.safetensors"
-    whole = train(made(device))
-    whole.save_state(state, {})
-    resumed = made(device)
+    uninterrupted = train(make_trainer(device))
+    uninterrupted.save_state(state, {})
+    resumed = make_trainer(device)
     resumed.restore_state(state)
     for _ in range(4):
-        assert_same_bits(train(whole, 1), train(resumed, 1))
-    assert replayed(whole) > replayed(resumed) == 0
+        assert_same_bits(train(uninterrupted, 1), train(resumed, 1))
+    assert replayed(uninterrupted) > replayed(resumed) == 0
 
 
-def test_of_several_processes_each_computes_its_last_micro_batch_without(gpu: Gpu) -> None:
-    """In its backward pass sums begin."""
+def test_every_process_computes_its_last_micro_batch_without_a_graph(gpu: Gpu) -> None:
+    """Its backward pass begins the sums over processes."""
     device = gpu.open("bfloat16")
-    parts = [Part(1, 2), Part(1, 2)]
+    processes = [OneOfSeveral(1, 2), OneOfSeveral(1, 2)]
     with_graphs, without = (
-        trainer(device, ROW, part, with_graphs=of_first, micro_batches=4)
-        for part, of_first in zip(parts, (True, False), strict=True)
+        trainer(device, ROW, process, with_graphs=of_first, micro_batches=4)
+        for process, of_first in zip(processes, (True, False), strict=True)
     )
     assert_same_bits(train(with_graphs, 20), train(without, 20))
     assert with_graphs.graphs is not None
     assert with_graphs.graphs.started == 20
     assert replayed(with_graphs) > 2
-    begun, expected = (part.begun for part in parts)
+    begun, expected = (process.begun for process in processes)
     assert [begin for begin, _ in begun] == [begin for begin, _ in expected]
     assert all(torch.equal(a, b) for (_, a), (_, b) in zip(begun, expected, strict=True))
 
@@ -130,9 +130,9 @@ def test_only_with_the_kernels(gpu: Gpu) -> None:
 
 
 def stream_in_a_new_tensor(kernels: Kernels, number: int) -> None:
-    """The seed's tensor of the first capture would stay in use."""
+    """Graphs would go on reading the tensor of the first capture."""
     stream = torch.full_like(kernels.stream_1, number)
-    STREAMS.append(stream)  # a GPU's memory that is freed may be unmapped
+    STREAMS.append(stream)  # freed memory of a GPU may be unmapped
     for module in MODULES:
         if hasattr(module, "stream_1"):
             module.stream_1 = stream
@@ -142,7 +142,7 @@ MODULES: list[torch.nn.Module] = []
 STREAMS: list[Tensor] = []
 
 
-def number_of_the_host(kernels: Kernels, target_tokens: int) -> int:
+def python_number(kernels: Kernels, target_tokens: int) -> int:
     return target_tokens
 
 
@@ -154,11 +154,11 @@ def torchs_dropout(self: FusedResidual, x: Tensor, sublayer: Callable[[Tensor], 
     ("owner", "name", "fault", "is_reproducible"),
     [
         (Kernels, "seed", stream_in_a_new_tensor, True),
-        (Kernels, "count", number_of_the_host, True),
+        (Kernels, "count", python_number, True),
         (FusedResidual, "forward", torchs_dropout, False),
     ],
 )
-def test_a_graph_that_would_replay_something_else(
+def test_a_graph_that_would_replay_wrongly(
     gpu: Gpu, owner: type, name: str, fault: object, is_reproducible: bool,
     monkeypatch: pytest.MonkeyPatch, capsys: Capture,
 ) -> None:  # fmt: skip
@@ -174,8 +174,8 @@ def test_a_graph_that_would_replay_something_else(
         assert_same_bits(with_graphs, without)
 
 
-def test_gradients_that_move(gpu: Gpu, capsys: Capture) -> None:
-    """To another block of memory: graphs that add to the old one are no longer used."""
+def test_gradients_in_another_block_of_memory(gpu: Gpu, capsys: Capture) -> None:
+    """Graphs that add to the previous block of memory are no longer used."""
     with_graphs, without = pair(gpu.open("bfloat16"))
     train(with_graphs)
     before = replayed(with_graphs)
@@ -196,7 +196,7 @@ def test_gradients_that_move(gpu: Gpu, capsys: Capture) -> None:
 
 
 def test_a_table_of_positions_that_grows(gpu: Gpu) -> None:
-    """A validation's longest sentence replaces the table that graphs read."""
+    """The longest sentence of a validation replaces the table that graphs read."""
     with_graphs, without = pair(gpu.open("bfloat16"))
     for training in (with_graphs, without):
         train(training)
@@ -208,7 +208,7 @@ def test_a_table_of_positions_that_grows(gpu: Gpu) -> None:
     assert replayed(with_graphs) > STEPS
 
 
-def test_what_waits_is_not_captured(
+def test_a_micro_batch_that_waits_is_not_captured(
     gpu: Gpu, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     with_graphs, without = pair(gpu.open("bfloat16"), ROW.replace(attention="additive"))
@@ -235,19 +235,19 @@ def test_a_capture_that_fails(gpu: Gpu, monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 def test_a_capture_that_cuda_refuses(
-    pretended: Gpu, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    simulated: Gpu, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """It waits, and torch does not warn of it."""
+    """It waits, and torch does not warn about it."""
     monkeypatch.setattr(graphs, "SYNCHRONIZES", "another message")
-    with_graphs, without = pair(pretended.open("bfloat16"), ROW.replace(attention="additive"))
+    with_graphs, without = pair(simulated.open("bfloat16"), ROW.replace(attention="additive"))
     assert_same_bits(train(with_graphs, 4), train(without, 4))
     assert capsys.readouterr().err.startswith(
         f"{REPORTED}CUDA error: operation not permitted when stream is capturing"
     )
 
 
-def test_without_memory_for_more(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are there stay in use."""
+def test_without_memory_for_more_graphs(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Existing graphs stay in use."""
     device = gpu.open("bfloat16")
     with_graphs, without = pair(device)
     train(with_graphs, 2)
@@ -259,7 +259,7 @@ def test_without_memory_for_more(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_capture_computes_nothing(gpu: Gpu) -> None:
-    """And a replay reads what its tensors hold then."""
+    """A replay reads the current contents of its tensors."""
     device = gpu.open("bfloat16").device
     x, total = (torch.full((3,), value, device=device) for value in (1.0, 10.0))
     graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
@@ -272,8 +272,8 @@ def test_a_capture_computes_nothing(gpu: Gpu) -> None:
         assert total.cpu().tolist() == [expected] * 3
 
 
-def test_a_training_says_how_many_were_replayed(gpu: Gpu, tmp_path: Path, capsys: Capture) -> None:
-    training = made(gpu.open("bfloat16"))
+def test_a_training_reports_its_replays(gpu: Gpu, tmp_path: Path, capsys: Capture) -> None:
+    training = make_trainer(gpu.open("bfloat16"))
     fit(training, tmp_path / "scratch")
     assert str(training.graphs).startswith("CUDA graphs: 4 shapes, ")
     assert str(training.graphs) in capsys.readouterr().err.splitlines()

@@ -1,7 +1,7 @@
-"""The Triton kernels against torch: in Triton's interpreter on a CPU, on a GPU where there is one, and
+"""The Triton kernels compared with torch: in Triton's interpreter on a CPU, on a GPU if there is one, and
 compiled for the GPUs of the paper's scales, which needs none.
 
-Triton decides when it is imported whether it interprets, so this file runs in a process of its own.
+Triton decides on import whether it interprets, so this file runs in a separate process.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ HAS_GPU = torch.cuda.is_available()
 DEVICE = "cuda" if HAS_GPU else "cpu"
 STREAM = 0x123456789ABCDEF
 needs_triton = pytest.mark.skipif(not HAS_TRITON, reason="needs triton: pip install triton")
-in_a_process_of_its_own = pytest.mark.skipif(
-    not HAS_GPU and INTERPRET not in os.environ, reason="runs where Triton interprets"
+in_a_separate_process = pytest.mark.skipif(
+    not HAS_GPU and INTERPRET not in os.environ,
+    reason="runs in the process in which Triton interprets",
 )
 
 
@@ -35,13 +36,13 @@ in_a_process_of_its_own = pytest.mark.skipif(
 @needs_triton
 @pytest.mark.skipif(HAS_GPU or INTERPRET in os.environ, reason="the kernels run in this process")
 def test_in_the_interpreter() -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "0", __file__],
         env=os.environ | {INTERPRET: "1"}, capture_output=True, text=True, check=False,
         cwd=Path(__file__).parents[2],
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-    assert " passed" in done.stdout
+    assert completed.returncode == 0, completed.stdout[-6000:] + completed.stderr[-2000:]
+    assert " passed" in completed.stdout
 
 
 def test_random_numbers_are_philoxs() -> None:
@@ -58,7 +59,7 @@ def test_random_numbers_are_philoxs() -> None:
         assert " ".join(f"{n:08x}" for n in references.philox(key, counter)) == expected
 
 
-def test_a_mask_drops_as_often_as_asked() -> None:
+def test_a_mask_drops_the_requested_share() -> None:
     x, stream = torch.empty(200, 512), torch.tensor([STREAM])
     masks = [references.scaled_mask(x, 0.3, stream, site) for site in (1, 2)]
     for mask in masks:
@@ -68,8 +69,8 @@ def test_a_mask_drops_as_often_as_asked() -> None:
     assert float((masks[0] == masks[1]).float().mean()) == pytest.approx(0.58, abs=0.008)
 
 
-def both(name: str, *arguments: Any) -> list[list[Tensor]]:
-    """What the kernel and the reference return and leave in their arguments, on the CPU."""
+def kernel_and_reference(name: str, *arguments: Any) -> list[list[Tensor]]:
+    """The outputs and the arguments after the call, on the CPU: of the kernel, and of the reference."""
     from aiayn.training.gpu import kernels
 
     found = []
@@ -77,16 +78,16 @@ def both(name: str, *arguments: Any) -> list[list[Tensor]]:
         (getattr(kernels, name), DEVICE),
         (references.REFERENCES[name], "cpu"),
     ):
-        given = [a.clone().to(device) if isinstance(a, Tensor) else a for a in arguments]
-        out = function(*given)
-        tensors = [*(out if isinstance(out, tuple) else (out,)), *given]
+        inputs = [a.clone().to(device) if isinstance(a, Tensor) else a for a in arguments]
+        out = function(*inputs)
+        tensors = [*(out if isinstance(out, tuple) else (out,)), *inputs]
         found.append([t.cpu() for t in tensors if isinstance(t, Tensor)])
     return found
 
 
 def check(name: str, *arguments: Any) -> list[Tensor]:
-    """Float32 to float32's precision, bfloat16 to its own."""
-    kernel, reference = both(name, *arguments)
+    """Compare kernel and reference, each dtype to its precision; return the kernel's tensors."""
+    kernel, reference = kernel_and_reference(name, *arguments)
     for ours, theirs in zip(kernel, reference, strict=True):
         assert ours.dtype == theirs.dtype
         if ours.dtype == torch.bfloat16:
@@ -97,7 +98,7 @@ def check(name: str, *arguments: Any) -> list[Tensor]:
 
 
 @needs_triton
-@in_a_process_of_its_own
+@in_a_separate_process
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize(("rows", "pieces"), [(3, 37_001), (5, 4096), (4, 61), (1, 1), (1, 7)])
 @pytest.mark.parametrize("eps_ls", [0.0, 0.1])
@@ -114,10 +115,10 @@ def test_the_loss(dtype: torch.dtype, rows: int, pieces: int, eps_ls: float) -> 
 
 
 @needs_triton
-@in_a_process_of_its_own
+@in_a_separate_process
 def test_nothing_but_padding() -> None:
     logits = torch.full((3, 50), 1e30, dtype=torch.bfloat16)
-    losses, gradient, _ = both(
+    losses, gradient, _ = kernel_and_reference(
         "smoothed_cross_entropy_", logits, torch.zeros(3, dtype=torch.int64), 0.1, 0, True
     )[0]
     assert not losses.any()
@@ -125,16 +126,16 @@ def test_nothing_but_padding() -> None:
 
 
 @needs_triton
-@in_a_process_of_its_own
+@in_a_separate_process
 def test_logits_of_any_size() -> None:
-    """A wanted piece whose probability is 0 in float32 has a finite loss."""
+    """A target piece whose probability is 0 in float32 has a finite loss."""
     logits = torch.tensor([[0.0, -1000.0, 1000.0], [-1e4, -1e4, -1e4]])
     losses = check("smoothed_cross_entropy_", logits, torch.tensor([1, 0]), 0.0, -1, True)[0]
     assert losses[1, 0] == 2000
 
 
 def test_the_reference_is_torchs_gradient() -> None:
-    """Of the loss, whose reference has a formula; a layer norm's is torch's own."""
+    """For the loss, whose reference is a formula; that of a layer norm is torch's own."""
     torch.manual_seed(0)
     logits, targets = torch.randn(5, 31, requires_grad=True), torch.tensor([3, 0, 30, 7, 0])
     loss = cross_entropy(logits, targets, ignore_index=0, label_smoothing=0.1, reduction="sum")
@@ -149,7 +150,7 @@ SIZES = [((2, 3), 512), ((1, 1), 1024), ((3, 4), 20)]
 
 
 @needs_triton
-@in_a_process_of_its_own
+@in_a_separate_process
 @pytest.mark.parametrize(("rows", "d_model"), SIZES)
 @pytest.mark.parametrize("p", [0.0, 0.3])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -180,7 +181,7 @@ def test_residual_and_norm(
 
 
 @needs_triton
-@in_a_process_of_its_own
+@in_a_separate_process
 @pytest.mark.parametrize(("rows", "d_model"), SIZES)
 def test_dropout(rows: tuple[int, int], d_model: int) -> None:
     x, stream = torch.randn(*rows, d_model), torch.tensor([-STREAM])
@@ -240,11 +241,13 @@ def test_compiled(
     assert signature.keys() == types.keys() | constants.keys()
     source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
     warps = 8 if name == "_smoothed_cross_entropy" else 4
-    made = compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps})
-    assert f"sm_{capability}" in made.asm["ptx"]
-    assert len(made.asm["cubin"]) > 1000
-    # what spills to memory would cost the bytes that the kernel saves
-    assert "st.local" not in made.asm["ptx"]
+    compiled = compile(
+        source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps}
+    )
+    assert f"sm_{capability}" in compiled.asm["ptx"]
+    assert len(compiled.asm["cubin"]) > 1000
+    # registers spilled to memory would cost the bytes that the kernel saves
+    assert "st.local" not in compiled.asm["ptx"]
 
 
 @needs_triton
@@ -252,8 +255,10 @@ def test_every_kernel_is_compiled() -> None:
     """And each operator has a kernel and a reference."""
     from aiayn.training.gpu import kernels
 
-    made: list[str] = [n for n, value in vars(kernels).items() if hasattr(value, "arg_names")]
+    kernel_names: list[str] = [
+        n for n, value in vars(kernels).items() if hasattr(value, "arg_names")
+    ]
     helpers = {"_scaled_mask", "_gradient_of_both"}
-    assert {*made} - helpers == COMPILED.keys()
+    assert {*kernel_names} - helpers == COMPILED.keys()
     functions: list[Callable[..., Any]] = [getattr(kernels, n) for n in references.REFERENCES]
     assert all(function.__doc__ for function in functions)

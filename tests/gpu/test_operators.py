@@ -1,4 +1,4 @@
-"""No operator that a GPU is asked for lacks a deterministic kernel, by torch's own list."""
+"""Every operator that runs on a GPU has a deterministic kernel, by torch's own list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
 # ATen's operators behind each name in torch's list of those that are an error in deterministic mode on
-# CUDA; none where an operator is listed for tensors that are never here (quantized)
+# CUDA; none if an operator is listed for tensors that are never used here (quantized)
 WITHOUT_DETERMINISTIC_KERNEL = {
     "AvgPool3d": ["avg_pool3d_backward"],
     "AdaptiveAvgPool2d": ["_adaptive_avg_pool2d_backward"],
@@ -68,7 +68,7 @@ def torchs_list() -> set[str]:
     return {name.split(".")[-1] for name in re.findall(r"^ *\* :\w+:`([\w.]+)`", listed, re.M)}
 
 
-def asked_for(gpu: Gpu, folder: Path) -> set[str]:
+def operators_used(gpu: Gpu, folder: Path) -> set[str]:
     """Every operator of a training, its validation and state, of decoding, maps and table 1's layers."""
     with recorded() as record:
         for precision in ("float32", "bfloat16"):
@@ -91,31 +91,31 @@ def asked_for(gpu: Gpu, folder: Path) -> set[str]:
             for stop in ("bound", "beam"):
                 search = Decoding(beam=2, alpha=0.6, extra_length=20, stop=stop)
                 beam_search(model, [[5, 6, 3], [7, 3]], search, device)
-        for name, kind in LAYER_TYPES.items():
-            layer = kind.build(Sizes(8, 16, 3, 4, 2))
+        for name, layer_type in LAYER_TYPES.items():
+            layer = layer_type.build(Sizes(8, 16, 3, 4, 2))
             if not any(isinstance(module, nn.RNNBase) for module in layer.modules()):
                 x_1ND = torch.randn(1, 8, 16, device=device.device)
                 layer.to(device.device)(x_1ND).sum().backward()
             else:
-                # cuDNN's kernels, which nothing here stands in for; deterministic by its own promise
+                # cuDNN's kernels, which are not simulated; documented as deterministic
                 assert name in ("recurrent", "lstm", "gru")
         return set(record.operators)
 
 
-def test_every_operator_has_a_deterministic_kernel(pretended: Gpu, tmp_path: Path) -> None:
+def test_every_operator_has_a_deterministic_kernel(simulated: Gpu, tmp_path: Path) -> None:
     unknown = torchs_list() - WITHOUT_DETERMINISTIC_KERNEL.keys()
-    assert not unknown, "torch lists more: say here which operators they are"
+    assert not unknown, "torch lists more: add their operators here"
     forbidden = {
         operator for name in torchs_list() for operator in WITHOUT_DETERMINISTIC_KERNEL[name]
     }
     assert len(forbidden) > 20
-    operators = asked_for(pretended, tmp_path)
+    operators = operators_used(simulated, tmp_path)
     assert {"mm", "embedding_dense_backward", "topk", "sort", "_fused_adam_"} <= operators
     assert not operators & forbidden
 
 
-def test_a_forbidden_operator_is_seen(pretended: Gpu) -> None:
-    device = pretended.open("float32").device
+def test_a_forbidden_operator_is_detected(simulated: Gpu) -> None:
+    device = simulated.open("float32").device
     with recorded() as record:
         torch.ones(3, device=device).cumsum(0)
     assert "cumsum" in record.operators
@@ -123,5 +123,5 @@ def test_a_forbidden_operator_is_seen(pretended: Gpu) -> None:
 
 
 @pytest.mark.parametrize("name", ["Conv1d", "scatter_add_"])
-def test_what_only_becomes_slow_is_no_error(name: str) -> None:
+def test_slow_deterministic_operators_are_not_listed(name: str) -> None:
     assert name not in torchs_list()

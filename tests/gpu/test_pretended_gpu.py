@@ -1,6 +1,6 @@
-"""The project on a GPU that this machine does not have: tensors that say cuda and compute on the CPU.
+"""The project on a simulated GPU: tensors that report cuda and compute on the CPU.
 
-cuda_stand_in.cpp has to be loaded before torch, so the tests of this folder run in a process of their own.
+cuda_stand_in.cpp has to be loaded before torch, so the tests of this folder run in a separate process.
 What that covers, and what it cannot, is in docs/decisions/gpu.md.
 """
 
@@ -42,12 +42,12 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_stand_in(tmp_path_factory.mktemp("stand_in"))
 
 
-def test_on_a_pretended_gpu(stand_in: Path) -> None:
+def test_on_a_simulated_gpu(stand_in: Path) -> None:
     arguments = ["-q", "-p", "no:cacheprovider", "-n", "0", *(HERE / name for name in TESTS)]
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", PYTEST, stand_in, *map(str, arguments)],
         cwd=ROOT, env=os.environ | {PRETENDED: "1", "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert "skipped" not in done.stdout, "the tests did not find the pretended GPU"
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert "skipped" not in completed.stdout, "the tests did not find the simulated GPU"
+    assert completed.returncode == 0, completed.stdout[-6000:] + completed.stderr[-2000:]

@@ -1,4 +1,4 @@
-"""Several processes train what one does: by NCCL where there are two GPUs, and by gloo everywhere."""
+"""Several processes train the same model as one: with NCCL if there are two GPUs, with gloo anywhere."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ SCRIPT = "import sys; from tests.gpu.training_process import main; main(sys.argv
 
 
 def train_together(device: str, folder: Path) -> dict[str, Any]:
-    """Losses and the weights' digest of two processes."""
+    """Losses of two processes, and their weights' digest."""
     script = folder / "train.py"
     script.write_text(SCRIPT)
-    return json.loads(launched(script, device))
+    return json.loads(run_in_two_processes(script, device))
 
 
-def launched(script: Path, *arguments: str) -> str:
-    """What two processes print."""
-    done = subprocess.run(
+def run_in_two_processes(script: Path, *arguments: str) -> str:
+    """The output of a script in two processes."""
+    completed = subprocess.run(
         [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", script, *arguments],
         cwd=ROOT, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    assert completed.returncode == 0, completed.stderr[-3000:]
+    return completed.stdout
 
 
 @pytest.mark.slow
@@ -49,12 +49,12 @@ def launched(script: Path, *arguments: str) -> str:
         ),
     ],
 )
-def test_two_processes_train_what_one_does(device: str, tmp_path: Path) -> None:
+def test_two_processes_train_the_same_model_as_one(device: str, tmp_path: Path) -> None:
     alone = open_device(device, "float32", d_model=ROW.d_model, threads=1)
     expected = losses(trainer(alone, ROW, micro_batches=MICRO_BATCHES), STEPS)
     together = train_together(device, tmp_path)
     assert together["losses"] == pytest.approx(expected, rel=1e-4)
-    if device == "cuda":  # by gloo, tests/training says it
+    if device == "cuda":  # gloo is tested in tests/training
         assert train_together(device, tmp_path) == together
 
 
@@ -78,7 +78,7 @@ if processes.is_first:
 
 @pytest.mark.slow
 def test_sums_of_parts_are_those_of_the_whole(tmp_path: Path) -> None:
-    """By gloo, bit for bit; a sum of two normal numbers deviates by 1.41."""
+    """By gloo, bit for bit; a sum of two standard normal numbers has a standard deviation of 1.41."""
     script = tmp_path / "parts.py"
     script.write_text(PARTS)
-    assert launched(script) == "True True\n"
+    assert run_in_two_processes(script) == "True True\n"

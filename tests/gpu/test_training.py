@@ -1,4 +1,4 @@
-"""Training on a GPU: the CPU's numbers, no waiting within a step, exact resume, the same bits again."""
+"""Training on a GPU: the CPU's losses, no waiting within a step, exact resume, reproducible bits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.gpu.small import (
     CPU,
     SMALL,
     TRAINING,
+    disable_own_kernels,
     labelled,
     losses,
     rows_of_wmt14,
     trainer,
-    without_own_kernels,
 )
 from torch.nn.functional import cross_entropy
 
@@ -35,7 +35,7 @@ def values(training: Trainer) -> torch.Tensor:
 
 def test_twenty_steps_have_the_losses_of_the_cpu(gpu: Gpu) -> None:
     device = gpu.open("float32")
-    expected = pytest.approx(losses(trainer(CPU), 20), rel=gpu.digits)
+    expected = pytest.approx(losses(trainer(CPU), 20), rel=gpu.tolerance)
     assert losses(trainer(device), 20) == expected
 
 
@@ -44,13 +44,15 @@ def test_twenty_steps_have_the_losses_of_the_cpu(gpu: Gpu) -> None:
 def test_every_row_of_wmt14_trains(
     gpu: Gpu, name: str, own: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the kernels of attention that a GPU takes for its heads; otherwise with the project's own kernels
-    and with torch's."""
+    """With the attention kernels that a GPU uses for its heads; otherwise with the project's own kernels
+    or with torch's alone."""
     if not own:
-        without_own_kernels(monkeypatch)
+        disable_own_kernels(monkeypatch)
     row = rows_of_wmt14()[name]
     expected = losses(trainer(CPU, row), 2)
-    assert losses(trainer(gpu.open("float32"), row), 2) == pytest.approx(expected, rel=gpu.digits)
+    assert losses(trainer(gpu.open("float32"), row), 2) == pytest.approx(
+        expected, rel=gpu.tolerance
+    )
     assert losses(trainer(gpu.open("bfloat16"), row), 2) == pytest.approx(expected, rel=0.02)
 
 
@@ -68,7 +70,7 @@ def test_the_rows_are_the_papers() -> None:
 
 
 def test_the_loss_and_its_gradients(gpu: Gpu) -> None:
-    """Against torch's own on the CPU, for a row of padding too."""
+    """Compared with torch's own on the CPU, including rows of padding."""
     torch.manual_seed(0)
     states, embedding = torch.randn(20, 8), torch.randn(61, 8)
     targets = torch.randint(1, 61, (20,))
@@ -91,7 +93,7 @@ def test_the_loss_and_its_gradients(gpu: Gpu) -> None:
 def test_a_step_waits_for_nothing(gpu: Gpu, precision: str) -> None:
     training = trainer(gpu.open(precision), SMALL.replace(P_drop=0.1), micro_batches=2)
     training.step()
-    with gpu.forbidden_to_wait():
+    with gpu.waiting_forbidden():
         training.step()
         assert not training.should_stop
 
@@ -112,7 +114,7 @@ def test_resumed_to_the_same_bits(gpu: Gpu, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_the_same_bits_again(gpu: Gpu, precision: str) -> None:
+def test_training_again_gives_the_same_bits(gpu: Gpu, precision: str) -> None:
     row = SMALL.replace(P_drop=0.1, h=2, d_k=64, d_v=64)
     runs = [trainer(gpu.open(precision), row) for _ in range(2)]
     for training in runs:
@@ -122,7 +124,7 @@ def test_the_same_bits_again(gpu: Gpu, precision: str) -> None:
 
 
 def gradients(training: Trainer) -> dict[str, torch.Tensor]:
-    """Of the first step."""
+    """The gradients of the first step."""
     training.step()
     return {n: p.grad.cpu().clone() for n, p in training.model.named_parameters()}
 
@@ -137,10 +139,10 @@ COLUMNS = [
 def test_own_kernels_have_the_gradients_of_torchs(
     gpu: Gpu, columns: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of every parameter, over two micro-batches; as near to float32's as torch's bfloat16 comes."""
+    """Of every parameter, over two micro-batches; about as close to float32's as torch's in bfloat16."""
     row = SMALL.replace(d_model=64, d_ff=96, **columns)
     own = gradients(trainer(gpu.open("bfloat16"), row, micro_batches=2))
-    without_own_kernels(monkeypatch)
+    disable_own_kernels(monkeypatch)
     torchs = gradients(trainer(gpu.open("bfloat16"), row, micro_batches=2))
     exact = gradients(trainer(CPU, row, micro_batches=2))
     assert own.keys() == torchs.keys() == exact.keys()
@@ -153,14 +155,14 @@ def test_own_kernels_have_the_gradients_of_torchs(
 
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_own_kernels_compute_the_same(
-    pretended: Gpu, columns: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    simulated: Gpu, columns: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without rounding, that is: what replaces the kernels of this path computes in float32 then."""
+    """Without rounding: here, the replacements of the kernels compute in float32."""
     monkeypatch.setattr(layers, "ROUNDED", torch.float32)
-    monkeypatch.setattr("aiayn.training.trainer.usable_triton", lambda *_: "pretended")
+    monkeypatch.setattr("aiayn.training.trainer.usable_triton", lambda *_: "simulated")
     row = SMALL.replace(d_model=64, d_ff=96, **columns)
-    own = gradients(trainer(pretended.open("float32"), row, micro_batches=2))
-    without_own_kernels(monkeypatch)
+    own = gradients(trainer(simulated.open("float32"), row, micro_batches=2))
+    disable_own_kernels(monkeypatch)
     for name, expected in gradients(trainer(CPU, row, micro_batches=2)).items():
         assert (own[name] - expected).norm() < 1e-5 * expected.norm(), name
 
@@ -175,7 +177,7 @@ def test_own_kernels_train_a_classifier(gpu: Gpu) -> None:
 
 
 def test_dropout_draws_by_seed_step_and_micro_batch(gpu: Gpu) -> None:
-    """And each module from a stream of its own: a process that has a part of a step draws the same."""
+    """Each module has its own stream; processes that share a step draw the same numbers."""
     row = SMALL.replace(P_drop=0.3)
     training = trainer(gpu.open("bfloat16"), row, micro_batches=2)
     training.step()
@@ -186,7 +188,9 @@ def test_dropout_draws_by_seed_step_and_micro_batch(gpu: Gpu) -> None:
     ]
     assert len({*sites}) == len(sites) > 10
     whole = training.flat.sums.cpu()
-    parts = [trainer(gpu.open("bfloat16"), row, Part(n, 2), micro_batches=2) for n in (0, 1)]
+    parts = [
+        trainer(gpu.open("bfloat16"), row, OneOfSeveral(n, 2), micro_batches=2) for n in (0, 1)
+    ]
     for part in parts:
         part.step()
     first, second = (part.flat.sums.cpu()[: len(whole) - 2] for part in parts)
@@ -201,9 +205,9 @@ def test_sums_begin_when_gradients_are_complete(
     gpu: Gpu, columns: dict[str, object], micro_batches: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every element is summed once, and does not change after its sum has begun; most sums begin before the
-    embedding's gradient, the last one, is there."""
+    embedding's gradient, the last one, is complete."""
     monkeypatch.setattr(buckets, "SMALLEST", 1000)
-    part = Part(0, 2)
+    part = OneOfSeveral(0, 2)
     training = trainer(
         gpu.open("bfloat16"), SMALL.replace(**columns), part, micro_batches=micro_batches
     )
@@ -216,19 +220,19 @@ def test_sums_begin_when_gradients_are_complete(
         counts[begin : begin + len(begun)] += 1
         assert torch.equal(begun, final[begin : begin + len(begun)]), begin
     assert torch.equal(counts[:-2], torch.ones(size - 2))
-    assert not counts[-2:].any(), "exchanged apart"
+    assert not counts[-2:].any(), "exchanged separately"
     order = [begin for begin, _ in part.begun]
     first, last = order.index(0), len(order) - 1
     assert len(order) > 5
     assert len(part.begun[first][1]) == embedding
     if {"norm", "attention"} & columns.keys():
-        return  # parts of these, which have no kernels, come after the embedding
+        return  # parts of these, which have no kernels, are complete after the embedding
     assert first == (last - 1 if columns else last)
     assert order[:2] == sorted(order, reverse=True)[:2], "the last layer's are complete first"
 
 
-def test_a_gradient_that_comes_twice_is_noticed(pretended: Gpu) -> None:
-    training = trainer(pretended.open("bfloat16"), SMALL, Part(0, 2), micro_batches=2)
+def test_a_gradient_completed_twice_is_an_error(simulated: Gpu) -> None:
+    training = trainer(simulated.open("bfloat16"), SMALL, OneOfSeveral(0, 2), micro_batches=2)
     assert training.buckets is not None
     training.buckets.begin()
     norm = training.model.encoder[0].feed_forward_residual.norm.weight
@@ -238,10 +242,10 @@ def test_a_gradient_that_comes_twice_is_noticed(pretended: Gpu) -> None:
 
 
 @dataclass(frozen=True)
-class Part(Processes):
+class OneOfSeveral(Processes):
     """One of several processes, without the others.
 
-    begun: where each sum begins, and what is added there.
+    begun: offset and contents of each sum that has begun.
     """
 
     begun: list[tuple[int, torch.Tensor]] = field(default_factory=list)

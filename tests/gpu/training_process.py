@@ -1,5 +1,5 @@
-"""Eight steps in the processes that torchrun starts, on `cpu` or `cuda`; the first one prints the losses and
-a digest of the weights."""
+"""Eight steps in the processes that torchrun starts, on `cpu` or `cuda`; the first process prints the losses
+and a digest of the weights."""
 
 from __future__ import annotations
 
