@@ -69,7 +69,7 @@ def test_every_scale_composes_and_is_valid(scale: str, tmp_path: Path) -> None:
     assert config.load(file).runs
 
 
-def test_params_are_what_conf_composes(tmp_path: Path) -> None:
+def test_params_yaml_is_composed_from_conf(tmp_path: Path) -> None:
     file = tmp_path / "params.yaml"
     compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", [])
     assert (ROOT / "params.yaml").read_text() == file.read_text(), "compose it again: make params"

@@ -55,7 +55,7 @@ def killed_at_every_change(tmp_path: Path, mode: str) -> list[Path]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="folders are exchanged by Linux's renameat2")
-def test_killed_at_any_moment_the_folder_is_there(tmp_path: Path) -> None:
+def test_after_a_kill_at_any_moment_the_folder_exists(tmp_path: Path) -> None:
     targets = killed_at_every_change(tmp_path, "exchange")
     contents = [(target / "file").read_text() for target in targets]
     assert contents == sorted(contents, reverse=True)

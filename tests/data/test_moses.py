@@ -104,7 +104,7 @@ def test_unicode_punctuation_is_replaced_before_tokenizing_but_low_quotes_are_no
     assert moses.tokenized(["„So“ sei’s – …"], "de") == ["„ So &quot; sei &apos; s – ..."]
 
 
-def test_compounds_split_where_perl_splits_them() -> None:
+def test_compounds_are_split_as_by_perl() -> None:
     before = "a-b-c well-to-do x--y - -a b- &apos;-er"
     after = (
         "a ##AT##-##AT## b-c well ##AT##-##AT## to ##AT##-##AT## do x ##AT##-##AT## -y - -a b- "
@@ -115,7 +115,7 @@ def test_compounds_split_where_perl_splits_them() -> None:
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 @pytest.mark.parametrize(("pair", "language"), [("deen", "de"), ("fren", "fr")])
-def test_all_of_newstest2014_is_split_as_perl_splits_it(pair: str, language: str) -> None:
+def test_newstest2014_is_split_as_by_perl(pair: str, language: str) -> None:
     if not NEWSTEST.exists():
         pytest.skip(f"no archive of WMT14's test sets at {NEWSTEST}")
     with tarfile.open(NEWSTEST) as archive:

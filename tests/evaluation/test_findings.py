@@ -42,7 +42,7 @@ def shifted(by: float, *, noise: float = 0.1) -> list[float]:
     return [float(score + by + extra) for score, extra in zip(FIVE, deviations, strict=True)]
 
 
-def test_findings_are_judged_by_what_they_compare() -> None:
+def test_verdicts_of_findings_on_models() -> None:
     models: dict[str, Sequence[float]] = {
         "brief": FIVE, "A_h1": shifted(-1), "C_N8": shifted(1), "C_N2": shifted(-2),
         "B_dk16": shifted(-0.05), "B_dk32": shifted(0.02), "D_drop00": shifted(3),

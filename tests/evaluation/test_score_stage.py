@@ -96,7 +96,7 @@ def test_writes_every_split_with_its_test_set_reproducibly(project: Path) -> Non
         ("params.yaml", b"scale: demo\n", "ConfigError: params.yaml: catalogue is missing."),
     ],
 )
-def test_failure_is_one_line_and_leaves_the_old_scores(
+def test_a_failure_is_a_one_line_error_and_leaves_the_old_scores(
     project: Path, file: str, content: bytes, message: str
 ) -> None:
     (project / "scores").mkdir()

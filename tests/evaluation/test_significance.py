@@ -17,7 +17,7 @@ SLEEP = (
 )
 
 
-def test_pairs_as_r_prints_them() -> None:
+def test_the_paired_test_equals_rs() -> None:
     """t.test(extra ~ group, data = sleep, paired = TRUE), as in R's documentation."""
     found = paired([a - b for a, b in zip(*SLEEP, strict=True)])
     assert found is not None
@@ -28,7 +28,7 @@ def test_pairs_as_r_prints_them() -> None:
 
 
 @pytest.mark.parametrize("size", [2, 5, 12])
-def test_pairs_as_scipy_tests_them(size: int) -> None:
+def test_the_paired_test_equals_scipys(size: int) -> None:
     generator = np.random.default_rng(size)
     differences = generator.normal(0.2, 0.3, size).tolist()
     found = paired(differences)

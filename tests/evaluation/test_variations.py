@@ -148,7 +148,7 @@ def test_one_seed_equals_sacrebleus_command(
         assert entry.sentences.p_value == pytest.approx(p_value, abs=5e-5)
 
 
-def test_one_seed_decides_nothing(compare: Compare) -> None:
+def test_one_seed_is_undecided(compare: Compare) -> None:
     """Even if it is significant over sentences."""
     found = compare(RUNS)
     for model, reason in (("wide", "one seed"), ("deep", "no seed in common")):
@@ -332,7 +332,7 @@ def test_a_seed_without_outputs_is_left_out(compare: Compare, project: Path) -> 
 
 
 @pytest.mark.slow
-def test_the_stage_writes_the_same_bytes_again(compare: Compare, project: Path) -> None:
+def test_the_stage_is_reproducible(compare: Compare, project: Path) -> None:
     compare(RUNS)
     shutil.copy(ROOT / "dvc.yaml", project)
 

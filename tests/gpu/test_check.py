@@ -45,7 +45,7 @@ def gradients(factor: float, calls: list[bool] | None = None) -> Callable[[bool]
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_a_cpu_and_float32_never_use_them(precision: str, capsys: Capture) -> None:
+def test_a_cpu_and_float32_never_use_the_kernels(precision: str, capsys: Capture) -> None:
     for device_type in ("cpu", "cuda"):
         if (device_type, precision) != ("cuda", "bfloat16"):
             calls: list[bool] = []
@@ -83,7 +83,7 @@ def test_kernels_that_cannot_be_compiled(
     assert capsys.readouterr().err == ""
 
 
-def test_none_uses_them_if_another_process_cannot(device: Device, capsys: Capture) -> None:
+def test_no_process_uses_the_kernels_if_another_cannot(device: Device, capsys: Capture) -> None:
     assert usable_triton(device, FailedPeer(count=2), gradients(1)) is None
     assert capsys.readouterr().err == f"{WARNING}1 other process(es) cannot use them\n"
 

@@ -119,9 +119,9 @@ def test_every_process_computes_its_last_micro_batch_without_a_graph(gpu: Gpu) -
     assert with_graphs.graphs is not None
     assert with_graphs.graphs.started == 20
     assert replayed(with_graphs) > 2
-    begun, expected = (process.begun for process in processes)
-    assert [begin for begin, _ in begun] == [begin for begin, _ in expected]
-    assert all(torch.equal(a, b) for (_, a), (_, b) in zip(begun, expected, strict=True))
+    started, expected = (process.started_sums for process in processes)
+    assert [begin for begin, _ in started] == [begin for begin, _ in expected]
+    assert all(torch.equal(a, b) for (_, a), (_, b) in zip(started, expected, strict=True))
 
 
 def test_only_with_the_kernels(gpu: Gpu) -> None:

@@ -50,8 +50,8 @@ def run_in_two_processes(script: Path, *arguments: str) -> str:
     ],
 )
 def test_two_processes_train_the_same_model_as_one(device: str, tmp_path: Path) -> None:
-    alone = open_device(device, "float32", d_model=ROW.d_model, threads=1)
-    expected = losses(trainer(alone, ROW, micro_batches=MICRO_BATCHES), STEPS)
+    single = open_device(device, "float32", d_model=ROW.d_model, threads=1)
+    expected = losses(trainer(single, ROW, micro_batches=MICRO_BATCHES), STEPS)
     together = train_together(device, tmp_path)
     assert together["losses"] == pytest.approx(expected, rel=1e-4)
     if device == "cuda":  # gloo is tested in tests/training

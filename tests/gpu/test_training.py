@@ -154,7 +154,7 @@ def test_own_kernels_have_the_gradients_of_torchs(
 
 
 @pytest.mark.parametrize("columns", COLUMNS)
-def test_own_kernels_compute_the_same(
+def test_own_kernels_have_equal_gradients(
     simulated: Gpu, columns: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without rounding: here, the replacements of the kernels compute in float32."""
@@ -212,19 +212,19 @@ def test_sums_begin_when_gradients_are_complete(
         gpu.open("bfloat16"), SMALL.replace(**columns), part, micro_batches=micro_batches
     )
     training.step()
-    part.begun.clear()
+    part.started_sums.clear()
     training.step()
     final, size = training.flat.sums.cpu(), len(training.flat.sums)
     counts, embedding = torch.zeros(size), training.model.embedding.numel()
-    for begin, begun in part.begun:
-        counts[begin : begin + len(begun)] += 1
-        assert torch.equal(begun, final[begin : begin + len(begun)]), begin
+    for begin, contents in part.started_sums:
+        counts[begin : begin + len(contents)] += 1
+        assert torch.equal(contents, final[begin : begin + len(contents)]), begin
     assert torch.equal(counts[:-2], torch.ones(size - 2))
     assert not counts[-2:].any(), "exchanged separately"
-    order = [begin for begin, _ in part.begun]
+    order = [begin for begin, _ in part.started_sums]
     first, last = order.index(0), len(order) - 1
     assert len(order) > 5
-    assert len(part.begun[first][1]) == embedding
+    assert len(part.started_sums[first][1]) == embedding
     if {"norm", "attention"} & columns.keys():
         return  # parts of these, which have no kernels, are complete after the embedding
     assert first == (last - 1 if columns else last)
@@ -245,14 +245,14 @@ def test_a_gradient_completed_twice_is_an_error(simulated: Gpu) -> None:
 class OneOfSeveral(Processes):
     """One of several processes, without the others.
 
-    begun: offset and contents of each sum that has begun.
+    started_sums: offset and contents of each sum that has begun.
     """
 
-    begun: list[tuple[int, torch.Tensor]] = field(default_factory=list)
+    started_sums: list[tuple[int, torch.Tensor]] = field(default_factory=list)
 
     def add_up(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor
 
     def begin_to_add_up(self, tensor: torch.Tensor) -> Callable[[], None]:
-        self.begun.append((int(tensor.storage_offset()), tensor.cpu().clone()))
+        self.started_sums.append((int(tensor.storage_offset()), tensor.cpu().clone()))
         return lambda: None

@@ -74,7 +74,7 @@ def test_auto_is_the_cpu_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert open_device("auto", "auto", d_model=512) == Device(torch.device("cpu"), "float32")
 
 
-def test_the_cpu_is_deterministic_or_an_error_too() -> None:
+def test_the_cpu_is_deterministic_too() -> None:
     open_device("cpu", "float32", d_model=64)
     assert torch.get_deterministic_debug_mode() == 2
 
@@ -120,8 +120,8 @@ def test_a_gpu_computes_the_same_bits_twice() -> None:
                 q, k, v, attn_mask=mask, is_causal=mask is None
             )
             gradients.append(torch.autograd.grad(out.float().square().sum(), (q, k, v)))
-        for again in gradients[1:]:
-            assert all(map(torch.equal, gradients[0], again))
+        for repeated in gradients[1:]:
+            assert all(map(torch.equal, gradients[0], repeated))
 
 
 @pytest.mark.slow

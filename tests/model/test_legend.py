@@ -40,5 +40,5 @@ def test_no_letter_twice() -> None:
     assert len(set(legend())) == len(legend()) > 10
 
 
-def test_no_letter_that_is_not_used(root: Path) -> None:
+def test_no_unused_letter(root: Path) -> None:
     assert set(legend()) <= used_letters(root).keys()

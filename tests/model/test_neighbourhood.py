@@ -99,7 +99,7 @@ def test_a_neighbourhood_as_large_as_the_sentences_changes_nothing(tiny: Row) ->
     torch.testing.assert_close(restricted(source, target), full(source, target))
 
 
-def test_what_is_too_far_away_is_not_seen(tiny: Row) -> None:
+def test_positions_outside_the_neighbourhood_are_not_seen(tiny: Row) -> None:
     """Two layers of three positions: one to either side each; of the target two before each."""
     model = seeded(tiny(N=2, neighbourhood=3))
     source, changed = tokens(1, 12), tokens(1, 12)

@@ -51,7 +51,7 @@ def test_a_loop_that_writes_in_place_is_counted() -> None:
 
 @settings(max_examples=20)
 @given(n=st.integers(2, 40), k=st.sampled_from([3, 5, 7]), r=st.integers(2, 9))
-def test_path_lengths_are_what_the_definitions_give(n: int, k: int, r: int) -> None:
+def test_path_lengths_follow_from_the_definitions(n: int, k: int, r: int) -> None:
     sizes = Sizes(n, 2, k, r, 1)
     found = {
         name: path_length(relations(LAYER_TYPES[name], path, sizes), n)

@@ -20,7 +20,7 @@ from aiayn.profiling.models import ForwardFlops, count, count_layers, profile_mo
 @given(
     source=st.integers(1, 9), target=st.integers(1, 9), r=st.sampled_from([None, None, 1, 3, 20])
 )
-def test_any_two_lengths_cost_what_the_formula_says(
+def test_any_two_lengths_have_the_flops_of_the_formula(
     source: int, target: int, r: int | None
 ) -> None:
     row = Model(
@@ -68,7 +68,7 @@ def test_a_classifiers_profile(tiny: Callable[..., Model]) -> None:
     assert profile.parameters == 50 * 16 + 2 * (attention + network + norms) + 16 * 3 + 3
 
 
-def test_within_a_neighbourhood_scores_grow_with_the_length_alone(
+def test_within_a_neighbourhood_scores_grow_linearly(
     tiny: Callable[..., Model],
 ) -> None:
     """Two blocks of four see seven positions each: 56 scores of 64; of eighty, 560 of 6,400."""

@@ -172,7 +172,7 @@ def test_training_pairs_that_share_a_side_with_a_held_out_set_are_dropped(worksp
     assert "held_out" not in assemble_task(workspace, workspace.task("one"))["cleaning"]
 
 
-def test_a_sampled_dev_set_leaves_out_what_is_tested(workspace: Any) -> None:
+def test_a_sampled_dev_set_excludes_the_test_set(workspace: Any) -> None:
     english = [b"sentence %d" % number for number in range(40)]
     workspace.add("one", b"\n".join(english), b"\n".join(s.replace(b"s", b"S") for s in english))
     corpus = workspace.catalogue.corpora["one"]

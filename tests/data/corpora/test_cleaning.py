@@ -45,7 +45,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("rule", "pair"), [(rule, p) for rule in CASES for p in CASES[rule]])
-def test_a_rule_drops_what_it_is_for(rule: str, pair: tuple[bytes, bytes]) -> None:
+def test_a_rule_drops_its_cases(rule: str, pair: tuple[bytes, bytes]) -> None:
     alone = Cleaner(OFF.replace(**{rule: getattr(ON, rule)}), set(), HELD_OUT)
     assert alone.clean(*pair) is None
     assert alone.dropped == {rule: 1}
@@ -70,7 +70,7 @@ def test_a_pair_at_the_limits_is_kept(pair: tuple[bytes, bytes]) -> None:
     assert set(cleaner.dropped.values()) == {0}
 
 
-def test_the_first_rule_that_applies_counts() -> None:
+def test_a_pair_is_counted_by_the_first_rule_that_applies() -> None:
     cleaner = Cleaner(ON, set())
     assert cleaner.clean(b"a b c d e", b"x") is None  # max_ratio would apply too
     assert cleaner.dropped == {
@@ -112,8 +112,8 @@ def test_every_pair_is_kept_or_counted_and_clean_text_is_clean(
     cleaner = Cleaner(ON, set())
     kept = [pair for pair in (cleaner.clean(*raw) for raw in pairs) if pair]
     assert len(kept) + sum(cleaner.dropped.values()) == len(pairs)
-    again = Cleaner(ON, set())
-    assert [again.clean(s.encode(), t.encode()) for s, t in kept] == kept
+    second_cleaner = Cleaner(ON, set())
+    assert [second_cleaner.clean(s.encode(), t.encode()) for s, t in kept] == kept
 
 
 def test_a_line_that_is_too_long_is_dropped_and_counted() -> None:

@@ -43,7 +43,7 @@ def test_lengths_and_symbols_are_equally_likely() -> None:
     )
 
 
-def test_splits_share_no_sequence_whatever_their_seeds() -> None:
+def test_splits_share_no_sequence_with_any_seeds() -> None:
     splits = [
         set(sequences(SPEC.replace(split=split, seed=seed, number=200)))
         for seed, split in enumerate(("train", "dev", "test"))

@@ -61,7 +61,7 @@ def test_it_writes_the_text(project: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {*splits, "manifest.json"}
 
 
-def test_a_failure_is_one_line(project: Path) -> None:
+def test_a_failure_is_a_one_line_error(project: Path) -> None:
     damaged = project / "mirror/host/train.en"
     damaged.write_bytes(b"One\ntwo\nthree\n")
     outcome = run(project, "tiny")

@@ -12,7 +12,7 @@ from aiayn.data.corpora.languages.derivation import Deriver
 from aiayn.data.corpora.languages.syntax import Sentence
 
 seeds = st.integers(min_value=0, max_value=2**32)
-few = settings(max_examples=30, deadline=None)
+fewer_examples = settings(max_examples=30, deadline=None)
 
 
 def draw(seed: int) -> list[Sentence]:
@@ -46,7 +46,7 @@ def leaves_of(tree: str) -> list[str]:
     return leaves
 
 
-@few
+@fewer_examples
 @given(seeds)
 def test_tree_leaves_are_the_sentence(seed: int) -> None:
     for sentence in draw(seed):

@@ -332,7 +332,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_has_one_bar_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_one_bar_for_all_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.delenv("TQDM_DISABLE", raising=False)

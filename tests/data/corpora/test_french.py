@@ -12,7 +12,7 @@ from aiayn.data.corpora.languages.derivation import Deriver
 from aiayn.data.corpora.languages.syntax import Sentence
 
 seeds = st.integers(min_value=0, max_value=2**32)
-few = settings(max_examples=30, deadline=None)
+fewer_examples = settings(max_examples=30, deadline=None)
 
 
 def draw(seed: int) -> list[Sentence]:
@@ -58,7 +58,7 @@ MASCULINE_BEFORE_VOWEL = "|".join(
 )
 
 
-@few
+@fewer_examples
 @given(seeds)
 def test_determiners_adjectives_and_nouns_agree(seed: int) -> None:
     found = 0
@@ -78,7 +78,7 @@ def test_determiners_adjectives_and_nouns_agree(seed: int) -> None:
     assert found > 20
 
 
-@few
+@fewer_examples
 @given(seeds)
 def test_elides_contracts_and_negates(seed: int) -> None:
     for sentence in draw(seed):

@@ -72,7 +72,7 @@ def matches(some: list[str], others: list[str]) -> int:
     return sum(a == b for a, b in zip(some, others, strict=True))
 
 
-def test_training_trees_are_as_many_as_mcclosky_says(
+def test_the_number_of_training_trees_is_mccloskys(
     catalogue: Callable[[str], Catalogue], multi30k_mirror: Path
 ) -> None:
     pairs = list(parallel(catalogue("genia"), "genia-train", multi30k_mirror).pairs())

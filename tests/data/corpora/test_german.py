@@ -14,7 +14,7 @@ from aiayn.data.corpora.languages.derivation import Deriver
 from aiayn.data.corpora.languages.syntax import Clause, Nominal, NounPhrase, Pair, Pronoun, Sentence
 
 seeds = st.integers(min_value=0, max_value=2**32)
-few = settings(max_examples=30)
+fewer_examples = settings(max_examples=30)
 
 
 def draw(seed: int) -> list[Sentence]:
@@ -93,7 +93,7 @@ def check_agreement(words: list[str], position: int) -> None:
     assert {(reading, words[position]) for reading in readings} & allowed, words
 
 
-@few
+@fewer_examples
 @given(seeds)
 def test_determiners_adjectives_and_nouns_agree(seed: int) -> None:
     found = 0
@@ -113,7 +113,7 @@ FINITE = {*german.HAVE, *german.BE, *german.WAS}.union(
 PREFIXED = {verb.german_prefix + form for verb in lexicon.VERBS for form in verb.german[:3]}
 
 
-@few
+@fewer_examples
 @given(seeds)
 def test_main_clauses_have_the_verb_second(seed: int) -> None:
     """Exactly one part of the clause precedes the verb."""
@@ -158,7 +158,7 @@ def dependent_clauses(clause: Clause) -> list[Clause]:
     return found + [inner for outer in found for inner in dependent_clauses(outer)]
 
 
-@few
+@fewer_examples
 @given(seeds)
 def test_dependent_clauses_have_the_verb_last(seed: int) -> None:
     found = 0
@@ -171,7 +171,7 @@ def test_dependent_clauses_have_the_verb_last(seed: int) -> None:
     assert found > 5
 
 
-@few
+@fewer_examples
 @given(seeds)
 def test_punctuation_and_capitals(seed: int) -> None:
     for sentence in draw(seed):

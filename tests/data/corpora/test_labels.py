@@ -137,7 +137,7 @@ def test_text_that_is_not_utf8(workspace: Any) -> None:
         assemble_task(workspace, task(workspace, "fold-0", "fold-1", dev="fold-0", test="fold-1"))
 
 
-def test_a_zip_that_is_damaged_and_one_without_the_member(tmp_path: Path) -> None:
+def test_a_damaged_zip_and_a_missing_member(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"
     whole = zipped(a=POSITIVE)
     path.write_bytes(whole)

@@ -27,7 +27,7 @@ ABSTRACT = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 
-def test_trees_as_the_penn_treebank_writes_them() -> None:
+def test_trees_in_the_format_of_the_penn_treebank() -> None:
     title, text, empty = read_genia(ABSTRACT.encode(), "file")
     assert str(title) == (
         "(TOP (NP (`` ``) (NN \u03b1) ('' '') (: ;) (PRP$ its)"

@@ -60,7 +60,7 @@ def by_nltk(text: str) -> tuple[list[str], list[str], list[Bracket]]:
 
 
 @given(constituents())
-def test_any_tree_is_read_as_nltk_reads_it(text: str) -> None:
+def test_any_tree_is_read_as_by_nltk(text: str) -> None:
     for variant in (text, f"( {text} )"):
         (tree,) = read_trees(variant.split("\n"), "file")
         words, tags, brackets = by_nltk(variant)
@@ -69,7 +69,7 @@ def test_any_tree_is_read_as_nltk_reads_it(text: str) -> None:
         assert [*tree.brackets] == brackets
 
 
-def test_a_treebank_is_read_as_nltk_reads_it(treebank_sample: dict[str, str]) -> None:
+def test_a_treebank_is_read_as_by_nltk(treebank_sample: dict[str, str]) -> None:
     text = "\n".join(list(treebank_sample.values())[::8])
     trees = list(read_trees(text.splitlines(), "sample"))
     assert len(trees) > 400
