@@ -206,7 +206,7 @@ def test_sums_begin_when_gradients_are_complete(
 ) -> None:
     """Every element is summed once, and does not change after its sum has begun; most sums begin before the
     embedding's gradient, the last one, is complete."""
-    monkeypatch.setattr(buckets, "SMALLEST", 1000)
+    monkeypatch.setattr(buckets, "MIN_ELEMENTS", 1000)
     part = OneOfSeveral(0, 2)
     training = trainer(
         gpu.open("bfloat16"), SMALL.replace(**columns), part, micro_batches=micro_batches

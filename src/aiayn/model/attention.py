@@ -37,7 +37,8 @@ def attention_weights(queries_BHTK: Tensor, keys_BHSK: Tensor, may_attend: Tenso
     """softmax(Q K^T / sqrt(d_k)), the weight of each position for each query, (B, H, T, S)."""
     # the queries are divided because they are fewer than the scores
     scores_BHTS = queries_BHTK / queries_BHTK.shape[-1] ** 0.5 @ keys_BHSK.transpose(2, 3)
-    if scores_BHTS.dtype == torch.bfloat16:  # a CPU's softmax of under 32 is not vectorized
+    # in bfloat16 a CPU does not vectorize a softmax over fewer than 32 numbers
+    if scores_BHTS.dtype == torch.bfloat16:
         scores_BHTS = scores_BHTS.float()
     if may_attend is not None:
         scores_BHTS += torch.where(may_attend, 0.0, float("-inf"))

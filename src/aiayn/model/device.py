@@ -119,8 +119,8 @@ def open_device(
         local_rank: number of this process among those of this machine: which GPU it uses.
         local_count: processes of this machine.
     Raises:
-        TrainingError: GPUs are asked for and there are too few, or the driver of those that there
-            are is too old; or the environment rules out computing the same bits twice.
+        TrainingError: there are fewer GPUs than requested, or their driver is too old; or the
+            environment rules out computing the same bits twice.
     """
     if device == "auto":
         device = "cuda" if visible_gpus() or is_driver_too_old() else "cpu"
@@ -138,9 +138,9 @@ def open_device(
         rounds = _set_up_cpu(d_model, precision)
         return Device(torch.device("cpu"), precision, rounds)
     _set_up_cuda()
-    place = torch.device("cuda", local_rank)
-    torch.cuda.set_device(place)
-    return Device(place, precision)
+    gpu = torch.device("cuda", local_rank)
+    torch.cuda.set_device(gpu)
+    return Device(gpu, precision)
 
 
 def _set_up_cuda() -> None:
@@ -166,7 +166,7 @@ def _set_up_cpu(d_model: int, precision: str) -> bool:
     os.environ.setdefault(ONEDNN_KERNELS, KERNELS)  # read at the first product
     # "medium" sends float32 products to oneDNN, which computes them faster than the default (MKL)
     # on CPUs not made by Intel, but has more overhead per product. On a CPU with AMX it computes
-    # them in bfloat16, which is faster than casting where that is the precision asked for.
+    # them in bfloat16, which is faster than casting if that is the requested precision.
     wants_bfloat16 = precision == "bfloat16"
     is_wide = d_model >= ONEDNN_FROM_WIDTH
     torch.set_float32_matmul_precision("medium" if wants_bfloat16 or is_wide else "highest")

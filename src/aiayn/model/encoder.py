@@ -13,8 +13,8 @@ from aiayn.model.positions import LearnedPositions
 
 
 class Encoding(nn.Module):
-    """The encoder that all models share. A subclass creates its parts, in an order of its own: a
-    seed's random numbers, and so its weights, follow that order.
+    """The encoder that all models share. A subclass creates its parts in its own order, on which
+    the random numbers of a seed, and so its initial weights, depend.
 
     Attributes:
         pad: id of the padding token.

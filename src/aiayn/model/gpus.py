@@ -31,7 +31,7 @@ def is_driver_too_old() -> bool:
 
 
 def require_gpus(number: int) -> None:
-    """Check that torch can use so many GPUs.
+    """Check that torch can use this number of GPUs.
 
     Raises:
         TrainingError: it sees fewer; names the driver and what torch is built for if it sees none.

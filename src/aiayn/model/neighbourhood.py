@@ -47,16 +47,16 @@ class NeighbourhoodAttention(MultiHeadAttention):
         """
         length, r = queries_BHTK.shape[2], self.r
         before, fill = self._before(is_causal=is_causal), -length % r
-        beside = (before, fill + r - 1 - before)  # positions outside the sentence
+        padding = (before, fill + r - 1 - before)  # positions outside the sentence
         rows, h, _, d_k = queries_BHTK.shape
         queries_BHGRK = functional.pad(queries_BHTK, (0, 0, 0, fill)).view(rows, h, -1, r, d_k)
         keys_BHGKX, values_BHGVX = (
-            functional.pad(x, (0, 0, *beside)).unfold(2, 2 * r - 1, r)
+            functional.pad(x, (0, 0, *padding)).unfold(2, 2 * r - 1, r)
             for x in (attended.keys_BHSK, attended.values_BHSV)
         )
         if may_attend is None:
             may_attend = queries_BHTK.new_ones(1, 1, 1, length, dtype=torch.bool)
-        is_there_BGX = functional.pad(may_attend[:, 0, 0], beside).unfold(1, 2 * r - 1, r)
+        is_there_BGX = functional.pad(may_attend[:, 0, 0], padding).unfold(1, 2 * r - 1, r)
         place_RX = self._offsets(2 * r - 1, r, queries_BHTK.device)
         near_RX = (place_RX >= 0) & (place_RX < r)
         sees_BGRX = is_there_BGX[:, :, None] & near_RX | (place_RX == before)

@@ -128,8 +128,8 @@ def sequential_batches(
 
     Args:
         source_lengths, target_lengths: (pairs,), END counted.
-        tokens: a batch holds at most so many a side (mean of source and target, padding counted),
-            and at least one pair.
+        tokens: the most that a batch has per side (mean of source and target, padding counted),
+            unless it is a single pair.
     """
     order = np.lexsort((source_lengths, target_lengths))
     batches: list[MicroBatch] = []

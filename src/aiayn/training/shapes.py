@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-MOST_SHAPES = 100
+MAX_SHAPES = 100
 # micro-batches that every shape should fill in an epoch, tried in this order until padding is below
 # the goal; much below one, batches could not hold the tokens that they should
 RECURRENCES = (4, 3, 2, 1.5, 1, 0.75)
@@ -50,7 +50,7 @@ def choose_boxes(
     target_lengths: npt.NDArray[np.int64],
     micro_batch_tokens: float,
 ) -> list[Box]:
-    """At most MOST_SHAPES boxes, in order, that hold every pair once.
+    """At most MAX_SHAPES boxes, in order, that hold every pair once.
 
     Args:
         source_lengths, target_lengths: (pairs,); at least one pair.
@@ -64,7 +64,7 @@ def choose_boxes(
     for recurrences in RECURRENCES:
         boxes = _split_up(histogram, 2 * micro_batch_tokens * recurrences)
         real, padded = sum(b.tokens for b in boxes), sum(b.padded_tokens for b in boxes)
-        if 1 - real / padded <= PADDING_GOAL or len(boxes) == MOST_SHAPES:
+        if 1 - real / padded <= PADDING_GOAL or len(boxes) == MAX_SHAPES:
             break
     return sorted(boxes)
 
@@ -73,7 +73,7 @@ def _split_up(histogram: Histogram, least_tokens: float) -> list[Box]:
     """Split while that saves padding and leaves `least_tokens` padded tokens on either side."""
     whole = _shrunk(histogram, (0, histogram.shape[0] - 1), (0, histogram.shape[1] - 1))
     heap = [(*_best_split(histogram, whole, least_tokens), whole)]
-    while len(heap) < MOST_SHAPES and heap[0][0] < 0:
+    while len(heap) < MAX_SHAPES and heap[0][0] < 0:
         _, axis, last, box = heapq.heappop(heap)
         for part in _parts(histogram, box, axis, last):
             heapq.heappush(heap, (*_best_split(histogram, part, least_tokens), part))

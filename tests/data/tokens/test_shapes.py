@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aiayn.training import shapes
-from aiayn.training.shapes import MOST_SHAPES, Box, choose_boxes
+from aiayn.training.shapes import MAX_SHAPES, Box, choose_boxes
 
 Array = npt.NDArray[np.int64]
 pairs = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=60)
@@ -27,7 +27,7 @@ def _boxes(lengths: list[tuple[int, int]], tokens: float) -> list[Box]:
 @settings(max_examples=50, deadline=None)
 def test_every_pair_is_in_one_box_that_fits(lengths: list[tuple[int, int]], tokens: float) -> None:
     boxes = _boxes(lengths, tokens)
-    assert len(boxes) <= MOST_SHAPES
+    assert len(boxes) <= MAX_SHAPES
     for s, t in lengths:
         containing = [
             b for b in boxes if b.source[0] <= s <= b.source[1] and b.target[0] <= t <= b.target[1]

@@ -193,12 +193,12 @@ def _symbols(path: Path, spec: BpeSpec) -> list[str]:
 
 def _explained(error: RuntimeError, vocabulary: int, files: Sequence[Path]) -> AiaynError:
     """The error for a sentencepiece error, with the limit that it names."""
-    names, complaint = " and ".join(map(str, files)), " ".join(str(error).split())
-    if "sentences_.empty()" in complaint:
+    names, message = " and ".join(map(str, files)), " ".join(str(error).split())
+    if "sentences_.empty()" in message:
         return DataError(f"{names}: no text to learn a vocabulary from. Run: dvc repro -f download")
     too = f"bpe.vocabulary is {vocabulary}, too"
-    if found := re.search(r"Vocabulary size too high.* value <= (\d+)", complaint):
+    if found := re.search(r"Vocabulary size too high.* value <= (\d+)", message):
         return ConfigError(f"{too} large for the text of {names}: use at most {found[1]}.")
-    if found := re.search(r"smaller than required_chars\. \d+ vs (\d+)", complaint):
+    if found := re.search(r"smaller than required_chars\. \d+ vs (\d+)", message):
         return ConfigError(f"{too} small for the text of {names}: use at least {found[1]}.")
-    return DataError(f"{names}: sentencepiece learned no vocabulary from it: {complaint}")
+    return DataError(f"{names}: sentencepiece learned no vocabulary from it: {message}")

@@ -103,8 +103,8 @@ def fetch(
     failures = [failure for job in jobs.values() if (failure := job.exception()) is not None]
     if others := [f for f in failures if not isinstance(f, DataError | StoppedError)]:
         raise others[0]
-    if complaints := dict.fromkeys(str(f) for f in failures if isinstance(f, DataError)):
-        raise DataError(" ".join(complaints))
+    if errors := dict.fromkeys(str(f) for f in failures if isinstance(f, DataError)):
+        raise DataError(" ".join(errors))
     return {name: job.result() for name, job in jobs.items()}
 
 
@@ -218,12 +218,12 @@ def _verify(path: Path, one: Source, shown_as: str) -> None:
     if download.bytes is not None and size != download.bytes:
         if is_right:
             advice = f"Its {kind} is right: correct `bytes` in conf/catalogue."
-        complaint = f"{size} bytes, the catalogue declares {download.bytes}"
+        mismatch = f"{size} bytes, the catalogue declares {download.bytes}"
     elif not is_right:
-        complaint = f"{kind} is {found}, the catalogue expects {expected}"
+        mismatch = f"{kind} is {found}, the catalogue expects {expected}"
     else:
         return
-    raise DataError(f"{shown_as}: {complaint}. {advice}")
+    raise DataError(f"{shown_as}: {mismatch}. {advice}")
 
 
 @contextmanager

@@ -32,22 +32,22 @@ BRACKETS = str.maketrans(
 QUOTES = ("``", "''")
 
 
-def read_genia(xml: bytes, place: str) -> Iterator[Tree]:
+def read_genia(xml: bytes, name: str) -> Iterator[Tree]:
     """The trees of an abstract, in order: one for each <sentence>.
 
     Args:
-        place: the file's name in messages.
+        name: the file's name in messages.
     Raises:
         DataError: it is not XML, an entity is declared, or a word or constituent is incomplete; the
             message has the line.
     """
-    reader = _Reader(place)
+    reader = _Reader(name)
     try:
         reader.parser.Parse(xml, True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise DataError(
-            f"{place}, line {error.lineno}: not XML ({reason}). Replace it with an intact copy."
+            f"{name}, line {error.lineno}: not XML ({reason}). Replace it with an intact copy."
         ) from error
     yield from reader.trees
 
@@ -55,7 +55,7 @@ def read_genia(xml: bytes, place: str) -> Iterator[Tree]:
 class _Reader:
     """The state of the parser; finished trees are in `trees`."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, name: str) -> None:
         self.trees: list[Tree] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -63,7 +63,7 @@ class _Reader:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._text
-        self._place = place
+        self._name = name
         self._words: list[str] = []
         self._tags: list[str] = []
         self._brackets: list[Bracket] = []
@@ -114,7 +114,7 @@ class _Reader:
     def _entity(self, name: str, *_: object) -> None:
         self._require(False, f"declares the entity {name!r}, which is not allowed")
 
-    def _require(self, holds: bool, complaint: str) -> None:
+    def _require(self, holds: bool, problem: str) -> None:
         if not holds:
             line = self.parser.CurrentLineNumber
-            raise DataError(f"{self._place}, line {line}: {complaint}. Correct the file.")
+            raise DataError(f"{self._name}, line {line}: {problem}. Correct the file.")

@@ -9,13 +9,13 @@ from torch import nn
 from aiayn.training.flat import FlatParameters
 from aiayn.training.processes import Processes
 
-SMALLEST = 4 << 20  # elements of a part, but for the first and the last one: 16 MB
+MIN_ELEMENTS = 4 << 20  # of a part, except the first and the last one: 16 MB
 
 
 class Buckets:
     """Cuts `flat.sums` into parts that are summed as soon as they are complete.
 
-    A part that holds a parameter whose gradient nobody calls complete, and what processes exchange
+    A part with a parameter whose gradient is never marked complete, and what processes exchange
     besides gradients, are summed last, by `finish`.
     """
 
@@ -28,7 +28,7 @@ class Buckets:
         self._ends = [parameters[0].numel()]
         self._sizes, end = [1], parameters[0].numel()
         for number, parameter in enumerate(parameters[1:]):
-            if number == 0 or end - self._ends[-2] >= SMALLEST:
+            if number == 0 or end - self._ends[-2] >= MIN_ELEMENTS:
                 self._ends.append(end)
                 self._sizes.append(0)
             end += parameter.numel()

@@ -41,8 +41,8 @@ class _Captured:
     is_trusted: bool = False
 
     def replay(self, pieces: Sequence[Tensor]) -> None:
-        for place, given in zip(self.pieces, pieces, strict=True):
-            place.copy_(given)
+        for captured, source in zip(self.pieces, pieces, strict=True):
+            captured.copy_(source)
         self.graph.replay()
 
 

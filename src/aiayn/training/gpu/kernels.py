@@ -2,11 +2,11 @@
 
 `rounded` is a bfloat16 copy of a float32 tensor, for the products that follow. Random numbers are
 Philox's (Salmon et al. 2011), a function of the stream's number, the module's (`site`), the row and
-the column, so a backward pass draws again what the forward pass drew. All sums have an order that
-the sizes determine.
+the column, so a backward pass draws the same numbers as the forward pass. All sums have an order
+that the sizes determine.
 
-Annotations are no strings here: Triton reads them. For an integer that is 1 or a multiple of 16 it
-compiles a kernel anew, but for those listed at its head.
+No `from __future__ import annotations` here: Triton reads the annotations. For an integer that is 1
+or a multiple of 16 it recompiles a kernel, except for those listed in its decorator.
 """
 
 import torch
@@ -31,20 +31,20 @@ def _smoothed_cross_entropy(
     highest = tl.full((BLOCK,), -1e30, tl.float32)
     exponentials = tl.zeros((BLOCK,), tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
-    wanted = tl.zeros((BLOCK,), tl.float32)
+    target_logits = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, P, BLOCK):
         at = first + columns
         x = tl.load(begin + at, mask=at < P, other=-float("inf")).to(tl.float32)
         total += tl.where(at < P, x, 0.0)
-        wanted += tl.where(at == target, x, 0.0)
+        target_logits += tl.where(at == target, x, 0.0)
         higher = tl.maximum(highest, x)
         exponentials = exponentials * tl.exp(highest - higher) + tl.exp(x - higher)
         highest = higher
     maximum = tl.max(highest, axis=0)
     log_sum = maximum + tl.log(tl.sum(exponentials * tl.exp(highest - maximum), axis=0))
-    wanted_logit = tl.sum(wanted, axis=0)
-    nll = log_sum - wanted_logit
-    smoothed = nll + eps_ls * (wanted_logit - tl.sum(total, axis=0) / P)
+    target_logit = tl.sum(target_logits, axis=0)
+    nll = log_sum - target_logit
+    smoothed = nll + eps_ls * (target_logit - tl.sum(total, axis=0) / P)
     is_real = target != pad
     tl.store(losses + row, tl.where(is_real, smoothed, 0.0))
     tl.store(losses + N + row, tl.where(is_real, nll, 0.0))

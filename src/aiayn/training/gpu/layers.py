@@ -74,12 +74,12 @@ def are_in_use(parameter: Tensor) -> bool:
 
 
 def rounded(x: Tensor) -> Tensor:
-    """The copy beside a tensor or, where there is none, a new one."""
+    """The rounded copy stored with a tensor or, if it has none, a new one."""
     found = getattr(x, "rounded", None)
     return x.to(ROUNDED) if found is None else found
 
 
-def _beside(out: Tensor, copy: Tensor) -> Tensor:
+def _with_copy(out: Tensor, copy: Tensor) -> Tensor:
     out.rounded = copy  # type: ignore[attr-defined]
     return out
 
@@ -195,7 +195,7 @@ class FusedResidual(Residual):
         out, copy = _ResidualNorm.apply(  # type: ignore[no-untyped-call]
             x_BTD, sublayer(x_BTD), self.norm, p, self.stream_1, self.site
         )
-        return _beside(out, copy)
+        return _with_copy(out, copy)
 
 
 class _Dropout(torch.autograd.Function):
@@ -212,7 +212,7 @@ class _Dropout(torch.autograd.Function):
 
 
 class FusedDropout(Dropout):
-    """Dropout of float32 numbers, from a stream of its own, and rounding."""
+    """Dropout of float32 numbers, from a separate stream, and rounding."""
 
     site: int
     stream_1: Tensor
@@ -223,7 +223,7 @@ class FusedDropout(Dropout):
         out, copy = _Dropout.apply(  # type: ignore[no-untyped-call]
             x, self.p, self.stream_1, self.site
         )
-        return _beside(out, copy)
+        return _with_copy(out, copy)
 
 
 WITH_KERNELS: dict[type[nn.Module], type[nn.Module]] = {

@@ -150,8 +150,8 @@ class Deriver:
 
     def _saying(self) -> Clause:
         verb = self._pick(SAYING)
-        said = self._clause(self._pick(TENSES), relatives=0.08, pronouns=INNER)
-        return Clause(self._subject(verb, OUTER), verb, "present", saying=said)
+        embedded = self._clause(self._pick(TENSES), relatives=0.08, pronouns=INNER)
+        return Clause(self._subject(verb, OUTER), verb, "present", saying=embedded)
 
     def _clause(
         self, tense: Tense, *, relatives: float, pronouns: Sequence[Pronoun], copula: bool = True
