@@ -11,7 +11,7 @@ from pydantic import Field
 
 from aiayn.errors import ScoreError
 from aiayn.results import paths
-from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
+from aiayn.results.json_files import JsonFile, Sourced, with_sources, write_json
 from aiayn.results.text import Part, Split
 from aiayn.validation import StrictModel
 
@@ -110,7 +110,7 @@ class RunScores(StrictModel):
 def write(path: Path, scores: RunScores) -> None:
     """Write a run's scores."""
     splits = {name: split.rounded() for name, split in scores.splits.items()}
-    write_json(path, scores.replace(splits=splits), indent=2, sort_keys=True)
+    _FILE.write(path, scores.replace(splits=splits))
 
 
 def write_metrics(path: Path, scores: RunScores, headline: str, perplexity: float) -> None:
@@ -131,7 +131,7 @@ def read(path: Path) -> RunScores:
     Raises:
         ScoreError: the file is missing, or is not a file of scores.
     """
-    scores = read_json(RunScores, path, _file_error)
+    scores = _FILE.read(path)
     splits = {
         name: with_sources(split, f"{path.name}:{name}") for name, split in scores.splits.items()
     }
@@ -140,3 +140,6 @@ def read(path: Path) -> RunScores:
 
 def _file_error(path: Path, what: str) -> ScoreError:
     return ScoreError(f"{path}: {what} Make it again: dvc repro -f score@{path.stem}.")
+
+
+_FILE = JsonFile(RunScores, _file_error, indent=2, sort_keys=True)
