@@ -16,8 +16,6 @@ from aiayn.results.json_files import JsonFile, leaves, plain, write_json
 from aiayn.results.machine_metadata import MachineMetadata
 from aiayn.validation import StrictModel
 
-FORMAT = 1
-
 
 class TrainingMetadata(MachineMetadata):
     """Metadata of a training. Seconds include earlier, interrupted starts; tokens are target pieces
