@@ -40,34 +40,9 @@ OPTIONAL = ("dev_loss", "dev_perplexity")
 
 @dataclass(frozen=True)
 class History:
-    """A training curve; `dev_` columns have only the validated steps."""
+    """A training curve."""
 
     lines: tuple[Line, ...]
-
-    @property
-    def step(self) -> tuple[int, ...]:
-        return tuple(line.step for line in self.lines)
-
-    @property
-    def tokens(self) -> tuple[int, ...]:
-        return tuple(line.tokens for line in self.lines)
-
-    @property
-    def learning_rate(self) -> tuple[float, ...]:
-        return tuple(line.learning_rate for line in self.lines)
-
-    @property
-    def loss(self) -> tuple[float, ...]:
-        return tuple(line.loss for line in self.lines)
-
-    @property
-    def dev_step(self) -> tuple[int, ...]:
-        return tuple(line.step for line in self.lines if line.dev_perplexity is not None)
-
-    @property
-    def dev_perplexity(self) -> tuple[float, ...]:
-        perplexities = (line.dev_perplexity for line in self.lines)
-        return tuple(perplexity for perplexity in perplexities if perplexity is not None)
 
 
 def content(history: History) -> str:
