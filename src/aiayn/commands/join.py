@@ -150,14 +150,8 @@ def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
         with replaced_folder(target) as new:
             shutil.copytree(source, new, dirs_exist_ok=True)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        shutil.copyfile(source, partial)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    else:
+        write_atomically(target, source.read_bytes())
 
 
 def _append_entries(lock: Path, other: Path, names: Mapping[str, Entry]) -> None:
