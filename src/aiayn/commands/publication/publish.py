@@ -109,8 +109,7 @@ def _published(lock: Lock) -> Iterator[Path]:
 def _lock_of_graph() -> str:
     """dvc.lock without stages that no longer exist, which DVC keeps."""
     params = read_yaml(PARAMS.read_bytes())
-    stages = dvc_yaml.stages(dvc_yaml.read(), params)
-    names = {f"{stage}@{item}" if item else stage for stage, item in stages}
+    names = {stage.name for stage in dvc_yaml.stages(params)}
     lock = read_yaml(paths.LOCK.read_bytes())
     if lock["stages"].keys() <= names:
         return paths.LOCK.read_text(encoding="utf-8")
