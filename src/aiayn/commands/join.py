@@ -92,7 +92,7 @@ class _Sides:
         self.missing = {
             name: entry
             for name, entry in theirs.items()
-            if name not in ours and ("@" in name or not _reads_results(entry))
+            if name not in ours and ("@" in name or all(map(is_code, entry.deps)))
         }
 
     def complaints(self) -> Iterator[str]:
@@ -140,10 +140,6 @@ class _Sides:
                     f"{self._here / path} would be overwritten, but is not in "
                     f"{self._here / paths.LOCK}: run aiayn repro {name}, or delete it"
                 )
-
-
-def _reads_results(entry: Entry) -> bool:
-    return not all(map(is_code, entry.deps))
 
 
 def _copy(source: Path, target: Path) -> None:

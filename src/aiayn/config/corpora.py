@@ -197,12 +197,10 @@ class Corpus(StrictModel):
     sample: Sample | None = None
     pairs: PositiveInt | None = None
 
-    def downloads(self, languages: Iterable[str]) -> list[str]:
+    def downloads(self, languages: Collection[str]) -> list[str]:
         """Names of the downloads that its text in these languages needs, without duplicates."""
-        others = {
-            f"sides.{language}" for language in (self.sides or {}) if language not in languages
-        }
-        return list(dict.fromkeys(name for key, name in self.references() if key not in others))
+        references = self.restricted_to(languages).references()
+        return list(dict.fromkeys(name for _, name in references))
 
     def references(self) -> Iterator[tuple[str, str]]:
         """The key and the name of each download that the corpus uses."""

@@ -156,11 +156,13 @@ class _Mirror:
         from mlflow.entities import Param, RunTag
 
         client, now_ms = self._client, time.time_ns() // 1_000_000
+        dvc_name = os.environ.get("DVC_EXP_NAME")  # set while `dvc exp run` runs a stage
+        experiment = {"experiment": dvc_name} if dvc_name else {}
         started_ms, ended_ms = contents.started_ms or now_ms, contents.ended_ms or now_ms
         run_id: str = client.create_run(
             self._store.experiment_id,
             started_ms,
-            tags={**contents.identity.tags(), STATE: self._state, **_experiment()},
+            tags={**contents.identity.tags(), STATE: self._state, **experiment},
             run_name=contents.identity.run,
         ).info.run_id
         client.log_batch(
@@ -196,12 +198,6 @@ class _Mirror:
         for key, text in experiment_tags(scale, experiment_id).items():
             if tags.get(key) != text:
                 self._client.set_experiment_tag(experiment_id, key, text)
-
-
-def _experiment() -> dict[str, str]:
-    """The name that DVC gave to the experiment in which this runs, if it does in one."""
-    name = os.environ.get("DVC_EXP_NAME")
-    return {"experiment": name} if name else {}
 
 
 def _metrics(contents: RunContents, time_ms: int, model_id: str | None) -> Iterator[Metric]:
