@@ -70,9 +70,9 @@ class Records:
         return config.models[config.variations.base]
 
     @property
-    def papers_way(self) -> int:
+    def as_claimed(self) -> int:
         """The number of claims whose effect has the claimed direction."""
-        return sum(claim.is_the_papers_way for claim in self.claims)
+        return sum(claim.is_as_claimed for claim in self.claims)
 
     def count(self, verdict: str) -> int:
         """The number of claims whose verdict starts with: holds, does not hold, or undecided."""
