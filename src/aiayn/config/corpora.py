@@ -20,24 +20,21 @@ SplitName = Literal["train", "dev", "test"]
 
 
 def _check_url(url: str) -> str:
-    if not _names_a_file(url):
-        raise invalid("", f"is {url!r}; write http:// or https://, a host and a path without '..'.")
-    return url
-
-
-def _names_a_file(url: str) -> bool:
-    """Whether a URL's HOST/PATH is a safe relative file path."""
+    """Returns the URL. Raises ValueError unless HOST/PATH is a safe relative file path."""
     try:
         parts = urlsplit(url)
+        is_safe = (
+            parts.scheme in ("http", "https")
+            and url.isprintable()
+            and bool(parts.netloc)
+            and bool(parts.path.strip("/"))
+            and ".." not in (parts.netloc, *parts.path.split("/"))
+        )
     except ValueError:
-        return False
-    return (
-        parts.scheme in ("http", "https")
-        and url.isprintable()
-        and bool(parts.netloc)
-        and bool(parts.path.strip("/"))
-        and ".." not in (parts.netloc, *parts.path.split("/"))
-    )
+        is_safe = False
+    if not is_safe:
+        raise invalid("", f"is {url!r}; write http:// or https://, a host and a path without '..'.")
+    return url
 
 
 def _check_checksum(checksum: str) -> str:

@@ -4,7 +4,7 @@ Files are the truth: if a run's contents differ from what MLflow has, a new MLfl
 and the old one deleted. The experiment is the scale (aiayn/demo), the run is named as in
 params.yaml (en-de.base), and the run `report` has the page, figures and tables. A model that was
 trained with several seeds has one more run, the parent of its seeds'. The tag `state` says which
-run of a name the files hold: `current`, or `superseded`; what dvc exp makes in a temporary folder
+run of a name the files hold: `current`, or `superseded`; a run of dvc exp in a temporary folder
 is an `experiment`, and replaces nothing.
 """
 
