@@ -17,10 +17,9 @@ from hydra.errors import MissingConfigException
 from omegaconf import OmegaConf
 
 from aiayn import config
-from aiayn.config.names import check_name
 from aiayn.errors import ConfigError
 from aiayn.files import write_atomically
-from aiayn.validation import nearest
+from aiayn.validation import check_name, nearest
 
 CONF = Path("conf")
 ROOT = CONF / "config.yaml"

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
-from aiayn.config.names import Name, check_reference
-from aiayn.validation import Items, StrictModel, invalid
+from aiayn.validation import Items, Name, StrictModel, check_reference, invalid
 
 MOST_SYMBOLS = 26  # letters
 SPARE = 64  # possible sequences per drawn one, at least: a split gets a sixteenth of them

@@ -11,13 +11,12 @@ from pydantic import Field, PositiveInt, model_validator
 from aiayn.config.corpora import Catalogue
 from aiayn.config.machine import Launcher, Machine
 from aiayn.config.model import Model
-from aiayn.config.names import Name, check_reference
 from aiayn.config.preregistration import Preregistration
 from aiayn.config.profiling import Profiling
 from aiayn.config.task import Task
 from aiayn.config.training import Training
 from aiayn.errors import ConfigError
-from aiayn.validation import Items, StrictModel, invalid, nearest
+from aiayn.validation import Items, Name, StrictModel, check_reference, invalid, nearest
 
 T = TypeVar("T")
 

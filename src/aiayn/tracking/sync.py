@@ -106,7 +106,7 @@ class _Mirror:
         self._ids: dict[str, str] = {}  # of the runs written, by name
 
     def write(self, contents: RunContents) -> bool:
-        """Make MLflow have exactly these contents. Returns whether it had not."""
+        """Make MLflow have exactly these contents. Returns whether anything was written."""
         digest, name = contents.digest(), contents.identity.run
         named = self._search(name)
         found = [run for run in named if self._is_of(contents, run)]
@@ -192,7 +192,7 @@ class _Mirror:
                     yield from self._client.get_metric_history(run.info.run_id, name)
 
     def describe_experiment(self, scale: str) -> None:
-        """Set the experiment's description and its views, where they are others."""
+        """Set the experiment's description and its views, if they differ."""
         experiment_id = self._store.experiment_id
         tags = self._client.get_experiment(experiment_id).tags
         for key, text in experiment_tags(scale, experiment_id).items():

@@ -15,12 +15,12 @@ from aiayn.commands.publication.reproductions_table import write_table
 from aiayn.commands.repro.dvc_commands import changed_stages
 from aiayn.commands.verification.damage import RECORDED
 from aiayn.config import PARAMS, dvc_yaml, read_yaml
-from aiayn.config.names import NAME
 from aiayn.errors import ConfigError, GraphError
 from aiayn.files import replaced_folder
 from aiayn.results import paths
 from aiayn.results.lock import ENTRY, Lock
 from aiayn.results.machine_metadata import UNKNOWN_COMMIT
+from aiayn.validation import NAME
 
 SHOWN = 3  # names in a message
 

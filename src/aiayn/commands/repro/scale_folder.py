@@ -16,10 +16,10 @@ from pathlib import Path
 from aiayn import config
 from aiayn.config.compose import write_params
 from aiayn.config.dvc_yaml import DVC_YAML
-from aiayn.config.names import check_name
 from aiayn.errors import ConfigError, one_line_errors
 from aiayn.files import write_atomically
 from aiayn.results import paths
+from aiayn.validation import check_name
 
 TOP_SCALE = "demo"  # its folder is the project's top folder
 TOP_LINE, BELOW_LINE = "\n  - root: .\n", "\n  - root: ../..\n"
