@@ -19,7 +19,7 @@ from aiayn.validation import StrictModel
 FORMAT = 2
 DECIMALS = 2
 
-Percent = Annotated[float, PlainSerializer(partial(round, ndigits=DECIMALS))]
+Percent = Annotated[float, PlainSerializer(partial(round, ndigits=DECIMALS))]  # in the file
 
 
 class TestSet(StrictModel):
