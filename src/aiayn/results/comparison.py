@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from aiayn.errors import ScoreError
-from aiayn.results.json_files import JsonFile, Sourced
+from aiayn.results.json_files import JsonFile, Sourced, file_error
 from aiayn.results.scores import TestSet
 from aiayn.validation import Items, StrictModel
 
@@ -149,9 +149,6 @@ def read(path: Path) -> Comparison:
     return comparison
 
 
-def _file_error(path: Path, what: str) -> ScoreError:
-    return ScoreError(f"{path}: {what} Make it again: dvc repro -f compare.")
-
-
+_file_error = file_error(ScoreError, lambda path: "compare")
 _FILE = JsonFile(Comparison, _file_error, indent=2)
 write = _FILE.write

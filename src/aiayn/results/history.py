@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
-from aiayn.results.json_files import read_bytes
+from aiayn.results.json_files import file_error, read_bytes
 from aiayn.validation import StrictModel, message, nearest
 
 FORMAT = 1
@@ -109,5 +109,4 @@ def _line(head: list[str], cells: list[str], number: int, path: Path) -> Line:
         raise _file_error(path, f"line {number}: {message(error)}") from error
 
 
-def _file_error(path: Path, what: str) -> DataError:
-    return DataError(f"{path}: {what} Make it again: dvc repro -f train@{path.stem}.")
+_file_error = file_error(DataError, lambda path: f"train@{path.stem}")

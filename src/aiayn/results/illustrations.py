@@ -10,7 +10,7 @@ import pandas as pd
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
-from aiayn.results.json_files import JsonFile, read_bytes
+from aiayn.results.json_files import JsonFile, file_error, read_bytes
 from aiayn.validation import Items, StrictModel, nearest
 
 FORMAT = 1
@@ -127,9 +127,6 @@ def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
     return found
 
 
-def _file_error(path: Path, what: str) -> DataError:
-    return DataError(f"{path}: {what} Make it again: dvc repro -f illustrate.")
-
-
+_file_error = file_error(DataError, lambda path: "illustrate")
 _ATTENTION = JsonFile(AttentionMaps, _file_error)
 write_attention = _ATTENTION.write

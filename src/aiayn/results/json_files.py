@@ -20,6 +20,11 @@ FileError = Callable[[Path, str], AiaynError]
 """Makes the error for a kind of file, from its path and a sentence about what is wrong."""
 
 
+def file_error(error: type[AiaynError], stage: Callable[[Path], str]) -> FileError:
+    """The error for files that a stage makes again."""
+    return lambda path, what: error(f"{path}: {what} Make it again: dvc repro -f {stage(path)}.")
+
+
 class Sourced(StrictModel):
     """A part of a record to which tables link: `source` is its location, FILE:KEY.KEY. It is not
     written to the file: `JsonFile.read` sets it."""

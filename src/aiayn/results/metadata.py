@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aiayn.errors import DataError
 from aiayn.results import paths
-from aiayn.results.json_files import JsonFile, leaves, plain, write_json
+from aiayn.results.json_files import JsonFile, file_error, leaves, plain, write_json
 from aiayn.results.machine_metadata import MachineMetadata
 from aiayn.validation import StrictModel
 
@@ -101,12 +101,12 @@ def facts(record: TrainingMetadata | DecodingMetadata) -> Mapping[str, str]:
     }
 
 
-def _file_error(path: Path, what: str) -> DataError:
+def _stage(path: Path) -> str:
     run, _, stage = path.stem.rpartition(".")
-    target = f"{stage}@{run}" if run else path.stem
-    return DataError(f"{path}: {what} Make it again: dvc repro -f {target}.")
+    return f"{stage}@{run}" if run else path.stem
 
 
+_file_error = file_error(DataError, _stage)
 read_train = JsonFile(TrainingMetadata, _file_error).read
 read_decode = JsonFile(DecodingMetadata, _file_error).read
 read_profile = JsonFile(ProfilingMetadata, _file_error).read

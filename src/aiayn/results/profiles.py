@@ -6,13 +6,12 @@ They are counted, so they are the same on every machine; times are run metadata.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from pydantic import Field
 
 from aiayn.config import LayerSizes
 from aiayn.errors import ProfileError
-from aiayn.results.json_files import JsonFile, Sourced
+from aiayn.results.json_files import JsonFile, Sourced, file_error
 from aiayn.validation import Items, StrictModel
 
 LAYERS_FORMAT = 1
@@ -138,10 +137,7 @@ class ModelsProfile(StrictModel):
     paper: Mapping[str, ModelCost]
 
 
-def _file_error(path: Path, what: str) -> ProfileError:
-    return ProfileError(f"{path}: {what} Make it again: dvc repro -f profile_{path.stem}.")
-
-
+_file_error = file_error(ProfileError, lambda path: f"profile_{path.stem}")
 _LAYERS = JsonFile(LayersProfile, _file_error, indent=1)
 _MODELS = JsonFile(ModelsProfile, _file_error, indent=1)
 write_layers, read_layers = _LAYERS.write, _LAYERS.read

@@ -12,7 +12,7 @@ from pydantic import Field, PlainSerializer
 
 from aiayn.errors import ScoreError
 from aiayn.results import paths
-from aiayn.results.json_files import JsonFile, Sourced, plain, with_sources, write_json
+from aiayn.results.json_files import JsonFile, Sourced, file_error, plain, with_sources, write_json
 from aiayn.results.text import Part, Split
 from aiayn.validation import StrictModel
 
@@ -125,9 +125,6 @@ def read(path: Path) -> RunScores:
     return scores.replace(splits=splits)
 
 
-def _file_error(path: Path, what: str) -> ScoreError:
-    return ScoreError(f"{path}: {what} Make it again: dvc repro -f score@{path.stem}.")
-
-
+_file_error = file_error(ScoreError, lambda path: f"score@{path.stem}")
 _FILE = JsonFile(RunScores, _file_error, indent=2, sort_keys=True)
 write = _FILE.write

@@ -10,7 +10,7 @@ from typing import Any
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.results import paths
-from aiayn.results.json_files import JsonFile, read_bytes
+from aiayn.results.json_files import JsonFile, file_error, read_bytes
 from aiayn.validation import StrictModel
 
 FORMAT = 1
@@ -111,12 +111,12 @@ def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-def _file_error(path: Path, what: str) -> DataError:
-    """Names the stage: text is in its task's folder, hypotheses are in their run's folder."""
+def _stage(path: Path) -> str:
+    """Text is in its task's folder, hypotheses are in their run's folder."""
     decoded = path == paths.hypotheses(path.parent, path.stem)
-    stage = "decode" if decoded else "download"
-    return DataError(f"{path}: {what} Make it again: dvc repro -f {stage}@{path.parent.name}.")
+    return f"{'decode' if decoded else 'download'}@{path.parent.name}"
 
 
+_file_error = file_error(DataError, _stage)
 _MANIFEST = JsonFile(Manifest, _file_error, indent=2, sort_keys=True)
 write_manifest, read_manifest = _MANIFEST.write, _MANIFEST.read

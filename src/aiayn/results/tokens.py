@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from aiayn.errors import DataError
-from aiayn.results.json_files import JsonFile
+from aiayn.results.json_files import JsonFile, file_error
 from aiayn.validation import StrictModel
 
 FORMAT = 1
@@ -29,9 +28,6 @@ class TokenManifest(StrictModel):
     splits: Mapping[str, Mapping[str, EncodedSide]]
 
 
-def _file_error(path: Path, what: str) -> DataError:
-    return DataError(f"{path}: {what} Make it again: dvc repro -f encode@{path.parent.name}.")
-
-
+_file_error = file_error(DataError, lambda path: f"encode@{path.parent.name}")
 _FILE = JsonFile(TokenManifest, _file_error, indent=2, sort_keys=True)
 write, read = _FILE.write, _FILE.read
