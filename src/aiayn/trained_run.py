@@ -85,9 +85,9 @@ class TrainedRun:
         }
 
     def unfamiliar(self, sentences: Sequence[str]) -> dict[int, list[str]]:
-        """Words that the vocabulary cuts into little more than single letters, or bytes, by the
-        sentence's index: training text had hardly any, and what becomes of them is a guess. Of held
-        out text of the demo this is one sentence in two thousand."""
+        """Words that the vocabulary splits into bytes or nearly into single letters, by the
+        sentence's index. They are rare in the training text, so their translation is a guess. In
+        held-out text of the demo, one sentence in two thousand has such a word."""
         found = {}
         for n, sentence in enumerate(self._normalized(sentences)):
             words = [word.strip(string.punctuation) for word in sentence.split()]

@@ -1,13 +1,14 @@
-"""The base class of parameters and records, and one-line messages for invalid data."""
+"""The base class of parameters and records, valid names, and one-line messages for invalid data."""
 
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from collections.abc import Iterable
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Strict, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Strict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 T = TypeVar("T")
@@ -52,6 +53,32 @@ def nearest(name: Any, names: Iterable[str]) -> str:
     names = list(names)
     close = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(names)}."
+
+
+# safe in a path, in a stage's name and in a shell command without quoting
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+def check_name(name: str) -> str:
+    """Returns the name. Raises ValueError unless it is safe in a path and in a command."""
+    if not NAME.fullmatch(name):
+        raise invalid(
+            "",
+            f"has the invalid name {name!r}. Use letters, digits, '_', '-' and '.', at most 100, "
+            "with a letter or a digit first.",
+        )
+    return name
+
+
+Name = Annotated[str, AfterValidator(check_name)]
+
+
+def check_reference(name: str, names: Iterable[str], key: str, noun: str) -> None:
+    """Raises ValueError, with the closest name, unless `name` is one of `names`."""
+    if name not in names:
+        raise invalid(
+            key, f"names the {noun} {name!r}, which does not exist.{nearest(name, names)}"
+        )
 
 
 _SHORT = reprlib.Repr()

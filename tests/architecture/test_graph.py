@@ -14,7 +14,17 @@ import yaml
 from tests.architecture.test_imports import file_of, files, imports, package
 
 from aiayn.config import Task, dvc_yaml
-from aiayn.results.formats import FORMATS
+from aiayn.results import (
+    checkpoints,
+    comparison,
+    history,
+    illustrations,
+    predictions,
+    profiles,
+    scores,
+    text,
+    tokens,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCE = ROOT / "src/aiayn"
@@ -24,6 +34,12 @@ STAGES = sorted(GRAPH)
 COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
 # what changes no output
 NEUTRAL = frozenset(("config", "errors", "files", "launcher", "results", "tracking", "validation"))
+FORMATS = {
+    "text": text.FORMAT, "tokens": tokens.FORMAT, "checkpoints": checkpoints.FORMAT,
+    "history": history.FORMAT, "predictions": predictions.FORMAT, "scores": scores.FORMAT,
+    "comparison": comparison.FORMAT, "layers": profiles.LAYERS_FORMAT,
+    "models": profiles.MODELS_FORMAT, "illustrations": illustrations.FORMAT,
+}  # fmt: skip
 # the formats of a stage's outputs
 WRITES = {
     "download": {"text"}, "encode": {"tokens"}, "train": {"checkpoints", "history"},

@@ -83,20 +83,6 @@ def test_scores(folder: Path, held: dict[str, scores.SplitScores]) -> None:
     assert path.read_bytes() == once
 
 
-def test_columns_of_a_history_are_those_of_its_validated_steps() -> None:
-    rows = [
-        history.Line(step=10, epoch=0.5, tokens=100, learning_rate=0.1, loss=3.0),
-        history.Line(
-            step=20, epoch=1.0, tokens=200, learning_rate=0.2, loss=2.0, dev_loss=1.0,
-            dev_perplexity=2.7,
-        ),
-    ]  # fmt: skip
-    held = history.History(tuple(rows))
-    assert held.step == (10, 20)
-    assert held.dev_step == (20,)
-    assert held.dev_perplexity == (2.7,)
-
-
 def test_the_last_perplexity(tmp_path: Path) -> None:
     unvalidated = history.Line(step=10, epoch=0.5, tokens=100, learning_rate=0.1, loss=3.0)
     for rows in ((), (unvalidated,)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,9 +14,7 @@ from aiayn.config.dvc_yaml import DVC_YAML
 from aiayn.errors import ConfigError, DataError
 from aiayn.files import replaced_folder, write_atomically
 from aiayn.results import paths
-from aiayn.results.lock import Entry, Lock, is_code
-
-_ENTRY = re.compile(r"^  (\S.*):\n(?:(?:    .*)?\n)+", re.MULTILINE)  # a stage in dvc.lock
+from aiayn.results.lock import ENTRY, Entry, Lock, is_code
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class _Sides:
         self.missing = {
             name: entry
             for name, entry in theirs.items()
-            if name not in ours and ("@" in name or not _reads_results(entry))
+            if name not in ours and ("@" in name or all(map(is_code, entry.deps)))
         }
 
     def complaints(self) -> Iterator[str]:
@@ -142,26 +139,16 @@ class _Sides:
                 )
 
 
-def _reads_results(entry: Entry) -> bool:
-    return not all(map(is_code, entry.deps))
-
-
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
         with replaced_folder(target) as new:
             shutil.copytree(source, new, dirs_exist_ok=True)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        shutil.copyfile(source, partial)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    else:
+        write_atomically(target, source.read_bytes())
 
 
 def _append_entries(lock: Path, other: Path, names: Mapping[str, Entry]) -> None:
-    """Append these entries verbatim: a YAML library would write 1e-09 as text."""
-    entries = {found[1]: found[0] for found in _ENTRY.finditer(other.read_text(encoding="utf-8"))}
+    """Append these entries verbatim."""
+    entries = {found[1]: found[0] for found in ENTRY.finditer(other.read_text(encoding="utf-8"))}
     before = lock.read_text(encoding="utf-8") if lock.exists() else "schema: '2.0'\nstages:\n"
     write_atomically(lock, before + "".join(entries[name] for name in names))

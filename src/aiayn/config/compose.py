@@ -17,10 +17,9 @@ from hydra.errors import MissingConfigException
 from omegaconf import OmegaConf
 
 from aiayn import config
-from aiayn.config.names import check_name
 from aiayn.errors import ConfigError
 from aiayn.files import write_atomically
-from aiayn.validation import nearest
+from aiayn.validation import check_name, nearest
 
 CONF = Path("conf")
 ROOT = CONF / "config.yaml"
@@ -117,21 +116,17 @@ def _composed(root: Path, files: Files, overrides: Sequence[str]) -> bytes:
         ) from error
     except Exception as error:  # Hydra and its libraries raise errors of unrelated types
         if "Could not override 'launcher.gpus'" in str(error):
-            raise ConfigError(_launcher_without_gpus(files)) from error
+            suitable = [
+                path.stem
+                for path, launcher in files.items()
+                if path.parent == LAUNCHERS and "gpus" in (launcher or ())
+            ]
+            raise ConfigError(
+                "launcher.gpus is given, but the current launcher has no GPUs. Leave out GPUS, or "
+                f"choose a launcher that has them: LAUNCHER={', '.join(suitable)}."
+            ) from error
         complaint = " ".join(f"{error} {error.__cause__ or ''}".split()).replace(conf, str(CONF))
         raise ConfigError(f"{CONF}: {complaint}.") from error
-
-
-def _launcher_without_gpus(files: Files) -> str:
-    suitable = [
-        path.stem
-        for path, data in files.items()
-        if path.parent == LAUNCHERS and "launcher.gpus" in _keys(path, data)
-    ]
-    return (
-        "launcher.gpus is given, but the current launcher has no GPUs. Leave out GPUS, or choose a "
-        f"launcher that has them: LAUNCHER={', '.join(suitable)}."
-    )
 
 
 def _origin(key: str, files: Files, scale: Any) -> Path:

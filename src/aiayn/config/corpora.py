@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
-from aiayn.config.names import Name, check_reference
-from aiayn.validation import Items, StrictModel, invalid
+from aiayn.validation import Items, Name, StrictModel, check_reference, invalid
 
 MOST_SYMBOLS = 26  # letters
 SPARE = 64  # possible sequences per drawn one, at least: a split gets a sixteenth of them
@@ -20,24 +19,21 @@ SplitName = Literal["train", "dev", "test"]
 
 
 def _check_url(url: str) -> str:
-    if not _names_a_file(url):
-        raise invalid("", f"is {url!r}; write http:// or https://, a host and a path without '..'.")
-    return url
-
-
-def _names_a_file(url: str) -> bool:
-    """Whether a URL's HOST/PATH is a safe relative file path."""
+    """Returns the URL. Raises ValueError unless HOST/PATH is a safe relative file path."""
     try:
         parts = urlsplit(url)
+        is_safe = (
+            parts.scheme in ("http", "https")
+            and url.isprintable()
+            and bool(parts.netloc)
+            and bool(parts.path.strip("/"))
+            and ".." not in (parts.netloc, *parts.path.split("/"))
+        )
     except ValueError:
-        return False
-    return (
-        parts.scheme in ("http", "https")
-        and url.isprintable()
-        and bool(parts.netloc)
-        and bool(parts.path.strip("/"))
-        and ".." not in (parts.netloc, *parts.path.split("/"))
-    )
+        is_safe = False
+    if not is_safe:
+        raise invalid("", f"is {url!r}; write http:// or https://, a host and a path without '..'.")
+    return url
 
 
 def _check_checksum(checksum: str) -> str:
@@ -197,12 +193,10 @@ class Corpus(StrictModel):
     sample: Sample | None = None
     pairs: PositiveInt | None = None
 
-    def downloads(self, languages: Iterable[str]) -> list[str]:
+    def downloads(self, languages: Collection[str]) -> list[str]:
         """Names of the downloads that its text in these languages needs, without duplicates."""
-        others = {
-            f"sides.{language}" for language in (self.sides or {}) if language not in languages
-        }
-        return list(dict.fromkeys(name for key, name in self.references() if key not in others))
+        references = self.restricted_to(languages).references()
+        return list(dict.fromkeys(name for _, name in references))
 
     def references(self) -> Iterator[tuple[str, str]]:
         """The key and the name of each download that the corpus uses."""

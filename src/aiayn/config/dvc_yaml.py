@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -38,14 +38,42 @@ def body(graph: dict[str, Any], stage: str) -> dict[str, Any]:
     return template
 
 
-def stages(graph: Mapping[str, Any], params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every stage as (name, item); the item is empty for a stage without foreach."""
-    for stage, definition in graph["stages"].items():
-        if "foreach" in definition:
-            items = params[VARIABLE.sub(r"\1", definition["foreach"])]
-            yield from ((stage, item) for item in items)
-        else:
-            yield stage, ""
+class Stage(NamedTuple):
+    """A stage such as train@en-de.base, with its templates resolved. The item is empty for a stage
+    without foreach."""
+
+    kind: str
+    item: str
+    command: str
+    outputs: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """As in dvc.lock."""
+        return f"{self.kind}@{self.item}" if self.item else self.kind
+
+
+def stages(params: Mapping[str, Any], path: Path = DVC_YAML) -> Iterator[Stage]:
+    """Every stage.
+
+    Args:
+        params: the content of params.yaml, as plain data.
+    """
+    graph = read(path)
+    for kind, definition in graph["stages"].items():
+        foreach, template = definition.get("foreach"), body(graph, kind)
+        items = params[VARIABLE.sub(r"\1", foreach)] if foreach else ("",)
+        outputs = [
+            next(iter(out)) if isinstance(out, Mapping) else out
+            for group in ("outs", "plots", "metrics")
+            for out in template.get(group) or ()
+        ]
+        for item in items:
+            values = {**variables(graph), "key": item, "item": item}
+            if isinstance(items, Mapping):
+                values |= {f"item.{key}": value for key, value in (items[item] or {}).items()}
+            command, *paths = (resolved(text, values) for text in (template["cmd"], *outputs))
+            yield Stage(kind, item, command, tuple(paths))
 
 
 def command(stage: str, path: Path = DVC_YAML) -> str:

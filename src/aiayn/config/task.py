@@ -8,9 +8,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from aiayn.config.corpora import Corpus
-from aiayn.config.names import Name
 from aiayn.errors import ConfigError
-from aiayn.validation import Items, StrictModel, invalid
+from aiayn.validation import Items, Name, StrictModel, invalid
 
 Kind = Literal["translation", "parsing", "copying", "classification"]
 

@@ -139,8 +139,8 @@ def counted_costs(
     for name, history in histories.items():
         run = config.run(name)
         model = models.models.get(run.model, {}).get(run.task) if models else None
-        if model and history and history.tokens:
-            costs[name] = _flops(model, history.tokens[-1])
+        if model and history and history.lines:
+            costs[name] = _flops(model, history.lines[-1].tokens)
     return costs
 
 

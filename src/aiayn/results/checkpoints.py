@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from aiayn.errors import CheckpointError
-from aiayn.results.json_files import parse_json, plain
+from aiayn.results.json_files import JsonFile, plain
 from aiayn.validation import Items, StrictModel
 
 FORMAT = 1
@@ -45,7 +45,7 @@ def parse(text: str, path: Path) -> Weights:
     Raises:
         CheckpointError: it is not the metadata of weights.
     """
-    weights = parse_json(Weights, text, path, file_error)
+    weights = JsonFile(Weights, file_error).parse(text, path)
     for column in AVERAGING:
         if column not in weights.model:
             raise file_error(path, f"model.{column} is missing.")

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from aiayn.errors import ScoreError
-from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
+from aiayn.results.json_files import JsonFile, Sourced, file_error
 from aiayn.results.scores import TestSet
 from aiayn.validation import Items, StrictModel
 
@@ -137,22 +137,18 @@ class Comparison(StrictModel):
         return frozenset((*seeds, *self.modes))
 
 
-def write(path: Path, comparison: Comparison) -> None:
-    """Write a comparison."""
-    write_json(path, comparison, indent=2)
-
-
 def read(path: Path) -> Comparison:
     """Read a comparison.
 
     Raises:
         ScoreError: the file is missing, or is not a comparison.
     """
-    comparison = read_json(Comparison, path, _file_error)
+    comparison = _FILE.read(path)
     if comparison.base not in comparison.models:
         raise _file_error(path, f"models.{comparison.base}, the base, is missing.")
-    return with_sources(comparison, f"{path.name}:")
+    return comparison
 
 
-def _file_error(path: Path, what: str) -> ScoreError:
-    return ScoreError(f"{path}: {what} Make it again: dvc repro -f compare.")
+_file_error = file_error(ScoreError, lambda path: "compare")
+_FILE = JsonFile(Comparison, _file_error, indent=2)
+write = _FILE.write

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from aiayn.errors import DataError
-from aiayn.results.json_files import read_json, write_json
+from aiayn.results.json_files import JsonFile
 from aiayn.validation import StrictModel
 
 
@@ -19,10 +19,13 @@ class Failures(StrictModel):
     unfinished: Mapping[str, str]
 
 
+_FILE = JsonFile(Failures, lambda path, what: DataError(f"{path}: {what}"), indent=2)
+
+
 def write(path: Path, unfinished: Mapping[str, str]) -> None:
     """Write the file; with nothing unfinished, delete it."""
     if unfinished:
-        write_json(path, Failures(unfinished=unfinished), indent=2)
+        _FILE.write(path, Failures(unfinished=unfinished))
     else:
         path.unlink(missing_ok=True)
 
@@ -35,4 +38,4 @@ def read(path: Path | None) -> Mapping[str, str]:
     """
     if path is None:
         return {}
-    return read_json(Failures, path, lambda file, text: DataError(f"{file}: {text}")).unfinished
+    return _FILE.read(path).unfinished

@@ -8,8 +8,8 @@
 
 Every frame has exactly the columns of its schema, in that order and of those types, even without
 rows; `aiayn.results.schemas.SCHEMAS` describes the columns and their units. Rows are in the order
-of params.yaml and, below that, of the files. What has not been run has no rows. `runs_frame`,
-`scores_frame` and so on make the same frames from records.
+of params.yaml and, below that, of the files. What has not been run has no rows. `scores_frame` and
+so on make the same frames from records.
 
 The column `source` says where a number was read: FILE:KEY.KEY, as `Score.source`.
 """
@@ -29,7 +29,7 @@ from aiayn.results import comparison, history, paths, profiles, scores
 from aiayn.results.comparison import Comparison, Effect
 from aiayn.results.history import History
 from aiayn.results.json_files import if_there
-from aiayn.results.metadata import TrainingMetadata, training_of
+from aiayn.results.metadata import training_of
 from aiayn.results.profiles import Fitted, LayersProfile, ModelCost, ModelsProfile
 from aiayn.results.schemas import SCHEMAS, make_frame
 from aiayn.results.scores import SplitScores
@@ -53,8 +53,18 @@ class Results:
     @cached_property
     def runs(self) -> pd.DataFrame:
         """Every run of params.yaml, trained or not."""
-        trained = {run: training_of(self.root, run) for run in self.config.runs}
-        return runs_frame(self.config, self._histories, trained)
+
+        def row(run: str) -> dict[str, Any]:
+            curve, training = self._histories.get(run), training_of(self.root, run)
+            metadata = ("seconds", "tokens_per_second", "processes", "device")
+            return {
+                **_run(self.config, run),
+                "tested": run in self.config.tested,
+                "tokens": curve.lines[-1].tokens if curve and curve.lines else None,
+                **(training.model_dump(include={*metadata}) if training else {}),
+            }
+
+        return make_frame(SCHEMAS["runs"], map(row, self.config.runs))
 
     @cached_property
     def scores(self) -> pd.DataFrame:
@@ -87,7 +97,18 @@ class Results:
     @cached_property
     def findings(self) -> pd.DataFrame:
         """The paper's statements, tested."""
-        return findings_frame(self._compared)
+        return make_frame(
+            SCHEMAS["findings"],
+            (
+                {
+                    "finding": key,
+                    "verdict": finding.verdict,
+                    **_effect(finding.effect),
+                    "source": finding.effect.source if finding.effect else None,
+                }
+                for key, finding in (self._compared.findings if self._compared else {}).items()
+            ),
+        )
 
     @cached_property
     def _histories(self) -> dict[str, History]:
@@ -99,31 +120,6 @@ class Results:
     @cached_property
     def _compared(self) -> Comparison | None:
         return if_there(comparison.read, self.root / paths.TABLE_3)
-
-
-def runs_frame(
-    config: Config,
-    histories: Mapping[str, History],
-    trained: Mapping[str, TrainingMetadata | None],
-) -> pd.DataFrame:
-    """See SCHEMAS["runs"]."""
-
-    def row(run: str) -> dict[str, Any]:
-        curve, facts = histories.get(run), trained.get(run)
-        metadata = {} if facts is None else {
-            "seconds": facts.seconds,
-            "tokens_per_second": facts.tokens_per_second,
-            "processes": facts.processes,
-            "device": facts.device,
-        }  # fmt: skip
-        return {
-            **_run(config, run),
-            "tested": run in config.tested,
-            "tokens": curve.tokens[-1] if curve and curve.tokens else None,
-            **metadata,
-        }
-
-    return make_frame(SCHEMAS["runs"], map(row, config.runs))
 
 
 def scores_frame(
@@ -248,22 +244,6 @@ def comparisons_frame(compared: Comparison | None) -> pd.DataFrame:
                 ("perplexity", variation.perplexity),
                 ("bleu", variation.bleu),
             )
-        ),
-    )
-
-
-def findings_frame(compared: Comparison | None) -> pd.DataFrame:
-    """See SCHEMAS["findings"]."""
-    return make_frame(
-        SCHEMAS["findings"],
-        (
-            {
-                "finding": key,
-                "verdict": finding.verdict,
-                **_effect(finding.effect),
-                "source": finding.effect.source if finding.effect else None,
-            }
-            for key, finding in (compared.findings if compared else {}).items()
         ),
     )
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
-from aiayn.results.json_files import read_bytes
+from aiayn.results.json_files import file_error, read_bytes
 from aiayn.validation import StrictModel, message, nearest
 
 FORMAT = 1
@@ -40,34 +40,9 @@ OPTIONAL = ("dev_loss", "dev_perplexity")
 
 @dataclass(frozen=True)
 class History:
-    """A training curve; `dev_` columns have only the validated steps."""
+    """A training curve."""
 
     lines: tuple[Line, ...]
-
-    @property
-    def step(self) -> tuple[int, ...]:
-        return tuple(line.step for line in self.lines)
-
-    @property
-    def tokens(self) -> tuple[int, ...]:
-        return tuple(line.tokens for line in self.lines)
-
-    @property
-    def learning_rate(self) -> tuple[float, ...]:
-        return tuple(line.learning_rate for line in self.lines)
-
-    @property
-    def loss(self) -> tuple[float, ...]:
-        return tuple(line.loss for line in self.lines)
-
-    @property
-    def dev_step(self) -> tuple[int, ...]:
-        return tuple(line.step for line in self.lines if line.dev_perplexity is not None)
-
-    @property
-    def dev_perplexity(self) -> tuple[float, ...]:
-        perplexities = (line.dev_perplexity for line in self.lines)
-        return tuple(perplexity for perplexity in perplexities if perplexity is not None)
 
 
 def content(history: History) -> str:
@@ -134,5 +109,4 @@ def _line(head: list[str], cells: list[str], number: int, path: Path) -> Line:
         raise _file_error(path, f"line {number}: {message(error)}") from error
 
 
-def _file_error(path: Path, what: str) -> DataError:
-    return DataError(f"{path}: {what} Make it again: dvc repro -f train@{path.stem}.")
+_file_error = file_error(DataError, lambda path: f"train@{path.stem}")

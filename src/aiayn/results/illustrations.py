@@ -10,7 +10,7 @@ import pandas as pd
 
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
-from aiayn.results.json_files import read_bytes, read_json, write_json
+from aiayn.results.json_files import JsonFile, file_error, read_bytes
 from aiayn.validation import Items, StrictModel, nearest
 
 FORMAT = 1
@@ -106,11 +106,6 @@ def read_table(path: Path) -> pd.DataFrame:
     return table
 
 
-def write_attention(path: Path, maps: AttentionMaps) -> None:
-    """Write the attention maps of a sentence."""
-    write_json(path, maps)
-
-
 def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
     """The attention maps of a sentence.
 
@@ -120,7 +115,7 @@ def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
         DataError: the file is missing or is not attention maps, or the numbers of weights and
             pieces differ.
     """
-    found = read_json(AttentionMaps, path, _file_error)
+    found = _ATTENTION.read(path)
     for kind in kinds:
         if kind not in found.maps:
             raise _file_error(path, f"maps.{kind} is missing.")
@@ -132,5 +127,6 @@ def read_attention(path: Path, kinds: Sequence[str] = KINDS) -> AttentionMaps:
     return found
 
 
-def _file_error(path: Path, what: str) -> DataError:
-    return DataError(f"{path}: {what} Make it again: dvc repro -f illustrate.")
+_file_error = file_error(DataError, lambda path: "illustrate")
+_ATTENTION = JsonFile(AttentionMaps, _file_error)
+write_attention = _ATTENTION.write

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -20,9 +20,14 @@ FileError = Callable[[Path, str], AiaynError]
 """Makes the error for a kind of file, from its path and a sentence about what is wrong."""
 
 
+def file_error(error: type[AiaynError], stage: Callable[[Path], str]) -> FileError:
+    """The error for files that a stage makes again."""
+    return lambda path, what: error(f"{path}: {what} Make it again: dvc repro -f {stage(path)}.")
+
+
 class Sourced(StrictModel):
     """A part of a record to which tables link: `source` is its location, FILE:KEY.KEY. It is not
-    written to the file: readers set it by `with_sources`."""
+    written to the file: `JsonFile.read` sets it."""
 
     source: str = Field(default="", exclude=True, repr=False)
 
@@ -72,25 +77,43 @@ def json_text(record: StrictModel | Mapping[str, Any], **layout: Any) -> str:
     return json.dumps(data, ensure_ascii=False, **layout) + "\n"
 
 
-def read_json(kind: type[M], path: Path, error: FileError) -> M:
-    """Read a record.
+class JsonFile(Generic[M]):
+    """A kind of file that holds one record.
 
-    Raises:
-        what `error` makes: the file is missing, is not JSON, or is not such a record.
+    Args:
+        record: the type of the record.
+        error: makes the error that reading raises if a file is missing or not such a record.
+        layout: arguments of `json.dumps`.
     """
-    return parse_json(kind, read_bytes(path, error), path, error)
 
+    def __init__(self, record: type[M], error: FileError, **layout: Any) -> None:
+        self._record = record
+        self._error = error
+        self._layout = layout
 
-def parse_json(kind: type[M], content: bytes | str, path: Path, error: FileError) -> M:
-    """As `read_json`, for content that was read from `path`."""
-    try:
-        return kind.model_validate(json.loads(content, parse_constant=_refuse))
-    except ValidationError as cause:
-        raise error(path, message(cause)) from cause
-    except RecursionError as cause:
-        raise error(path, "nested too deeply.") from cause
-    except ValueError as cause:
-        raise error(path, f"not JSON ({' '.join(str(cause).split())}).") from cause
+    def write(self, path: Path, record: M) -> None:
+        """Write a record."""
+        write_atomically(path, self.content(record))
+
+    def content(self, record: M) -> str:
+        """The content of a record's file."""
+        return json_text(record, **self._layout)
+
+    def read(self, path: Path) -> M:
+        """Read a record, and set the sources of its parts."""
+        record = self.parse(read_bytes(path, self._error), path)
+        return with_sources(record, f"{path.name}:")
+
+    def parse(self, content: bytes | str, path: Path) -> M:
+        """The record in the content of `path`."""
+        try:
+            return self._record.model_validate(json.loads(content, parse_constant=_refuse))
+        except ValidationError as cause:
+            raise self._error(path, message(cause)) from cause
+        except RecursionError as cause:
+            raise self._error(path, "nested too deeply.") from cause
+        except ValueError as cause:
+            raise self._error(path, f"not JSON ({' '.join(str(cause).split())}).") from cause
 
 
 def read_bytes(path: Path, error: FileError) -> bytes:

@@ -13,6 +13,8 @@ import yaml
 
 from aiayn.errors import DataError
 
+# the text of a stage's entry, and its name; a YAML library would write 1e-09 as text
+ENTRY = re.compile(r"^  (\S.*):\n(?:(?:    .*)?\n)+", re.MULTILINE)
 _DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
 
 

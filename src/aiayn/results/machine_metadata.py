@@ -77,10 +77,8 @@ def _git(root: Path, *arguments: str) -> str:
 def cpu_name() -> str:
     """The model of this machine's processor."""
     try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8") as file:
-            names = [
-                line.partition(":")[2].strip() for line in file if line.startswith("model name")
-            ]
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
-        names = []
-    return names[0] if names else platform.machine()
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

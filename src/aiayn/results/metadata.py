@@ -12,11 +12,9 @@ from pathlib import Path
 
 from aiayn.errors import DataError
 from aiayn.results import paths
-from aiayn.results.json_files import leaves, plain, read_json, write_json
+from aiayn.results.json_files import JsonFile, file_error, leaves, plain, write_json
 from aiayn.results.machine_metadata import MachineMetadata
 from aiayn.validation import StrictModel
-
-FORMAT = 1
 
 
 class TrainingMetadata(MachineMetadata):
@@ -75,11 +73,6 @@ def write(path: Path, record: TrainingMetadata | DecodingMetadata | ProfilingMet
     write_json(path, record, indent=2, sort_keys=True)
 
 
-def read_train(path: Path) -> TrainingMetadata:
-    """The metadata of a training. Raises DataError if the file is missing or invalid."""
-    return read_json(TrainingMetadata, path, _file_error)
-
-
 def training_of(root: Path, run: str) -> TrainingMetadata | None:
     """The metadata of the training whose history is below `root`; None if there is none. Metadata
     of another training is ignored: DVC restores histories, but not metadata.
@@ -100,16 +93,6 @@ def md5(content: bytes | str) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-def read_decode(path: Path) -> DecodingMetadata:
-    """The metadata of a decoding. Raises DataError if the file is missing or invalid."""
-    return read_json(DecodingMetadata, path, _file_error)
-
-
-def read_profile(path: Path) -> ProfilingMetadata:
-    """The metadata of table 1's layers. Raises DataError if the file is missing or invalid."""
-    return read_json(ProfilingMetadata, path, _file_error)
-
-
 def facts(record: TrainingMetadata | DecodingMetadata) -> Mapping[str, str]:
     """The values as text, by dotted key, in the order of the file."""
     return {
@@ -118,7 +101,12 @@ def facts(record: TrainingMetadata | DecodingMetadata) -> Mapping[str, str]:
     }
 
 
-def _file_error(path: Path, what: str) -> DataError:
+def _stage(path: Path) -> str:
     run, _, stage = path.stem.rpartition(".")
-    target = f"{stage}@{run}" if run else path.stem
-    return DataError(f"{path}: {what} Make it again: dvc repro -f {target}.")
+    return f"{stage}@{run}" if run else path.stem
+
+
+_file_error = file_error(DataError, _stage)
+read_train = JsonFile(TrainingMetadata, _file_error).read
+read_decode = JsonFile(DecodingMetadata, _file_error).read
+read_profile = JsonFile(ProfilingMetadata, _file_error).read

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aiayn.errors import DataError
+from aiayn.results.json_files import file_error
 from aiayn.results.text import read_lines
 
 FORMAT = 1
@@ -48,8 +49,9 @@ def _prediction(line: str, number: int, path: Path, labels: Collection[str]) -> 
     except ValueError:
         probability = -1.0
     if label not in labels or not 0 <= probability <= 1:
-        raise DataError(
-            f"{path}: line {number} is {line[:60]!r}, not a label and its probability. "
-            f"Make it again: dvc repro -f decode@{path.parent.name}."
-        )
+        what = f"line {number} is {line[:60]!r}, not a label and its probability."
+        raise _file_error(path, what)
     return Prediction(label, probability)
+
+
+_file_error = file_error(DataError, lambda path: f"decode@{path.parent.name}")

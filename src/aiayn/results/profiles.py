@@ -6,13 +6,12 @@ They are counted, so they are the same on every machine; times are run metadata.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from pydantic import Field
 
 from aiayn.config import LayerSizes
 from aiayn.errors import ProfileError
-from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
+from aiayn.results.json_files import JsonFile, Sourced, file_error
 from aiayn.validation import Items, StrictModel
 
 LAYERS_FORMAT = 1
@@ -138,33 +137,8 @@ class ModelsProfile(StrictModel):
     paper: Mapping[str, ModelCost]
 
 
-def write_layers(path: Path, profile: LayersProfile) -> None:
-    """Write the profile of table 1's layers."""
-    write_json(path, profile, indent=1)
-
-
-def read_layers(path: Path) -> LayersProfile:
-    """The profile of table 1's layers.
-
-    Raises:
-        ProfileError: the file is missing, or is not a profile of layers.
-    """
-    return with_sources(read_json(LayersProfile, path, _file_error), f"{path.name}:")
-
-
-def write_models(path: Path, profile: ModelsProfile) -> None:
-    """Write the profile of models."""
-    write_json(path, profile, indent=1)
-
-
-def read_models(path: Path) -> ModelsProfile:
-    """The profile of models.
-
-    Raises:
-        ProfileError: the file is missing, or is not a profile of models.
-    """
-    return with_sources(read_json(ModelsProfile, path, _file_error), f"{path.name}:")
-
-
-def _file_error(path: Path, what: str) -> ProfileError:
-    return ProfileError(f"{path}: {what} Make it again: dvc repro -f profile_{path.stem}.")
+_file_error = file_error(ProfileError, lambda path: f"profile_{path.stem}")
+_LAYERS = JsonFile(LayersProfile, _file_error, indent=1)
+_MODELS = JsonFile(ModelsProfile, _file_error, indent=1)
+write_layers, read_layers = _LAYERS.write, _LAYERS.read
+write_models, read_models = _MODELS.write, _MODELS.read

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from operator import not_
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer
 
 from aiayn.errors import ScoreError
 from aiayn.results import paths
-from aiayn.results.json_files import Sourced, read_json, with_sources, write_json
+from aiayn.results.json_files import JsonFile, Sourced, file_error, plain, with_sources, write_json
 from aiayn.results.text import Part, Split
 from aiayn.validation import StrictModel
 
 FORMAT = 2
 DECIMALS = 2
+
+Percent = Annotated[float, PlainSerializer(partial(round, ndigits=DECIMALS))]  # in the file
 
 
 class TestSet(StrictModel):
@@ -34,39 +37,35 @@ class TestSet(StrictModel):
         return cls(corpora=split.corpora, pairs=split.pairs, sha256=split.sha256)
 
 
-class Score(Sourced):
+class Rounded(StrictModel):
+    """A record whose percentages are rounded in the file."""
+
+    def rounded(self) -> Self:
+        """As read from the file."""
+        return self.model_validate(plain(self))
+
+
+class Score(Sourced, Rounded):
     """A corpus score in percent: 0 to 100, except for error rates (TER).
 
     `low` and `high` bound a 95% confidence interval, if one was estimated. `signature` lists
     everything that must match for two scores to be comparable, as `key:value|key:value`.
     """
 
-    value: float
+    value: Percent
     signature: str
-    low: float | None = None
-    high: float | None = None
-
-    def rounded(self) -> Score:
-        """Rounded as in the file."""
-        return self.replace(
-            value=round(self.value, DECIMALS),
-            low=None if self.low is None else round(self.low, DECIMALS),
-            high=None if self.high is None else round(self.high, DECIMALS),
-        )
+    low: Percent | None = None
+    high: Percent | None = None
 
 
-class LengthClass(StrictModel):
+class LengthClass(Rounded):
     """A test set's sentences of similar length: their number, and F1 over them in percent."""
 
     sentences: int
-    f1: float
-
-    def rounded(self) -> LengthClass:
-        """Rounded as in the file."""
-        return self.replace(f1=round(self.f1, DECIMALS))
+    f1: Percent
 
 
-class SplitScores(StrictModel, extra="allow", validate_by_name=True):
+class SplitScores(Rounded, extra="allow", validate_by_name=True):
     """The scores on one set of sentences. In the file, each metric is a further key.
 
     For trees, `counts` has the numbers of sentences scored, of outputs repaired into a tree, and of
@@ -91,12 +90,6 @@ class SplitScores(StrictModel, extra="allow", validate_by_name=True):
         """Scores by metric."""
         return self.__pydantic_extra__
 
-    def rounded(self) -> SplitScores:
-        """Rounded as in the file."""
-        scores = {name: score.rounded() for name, score in self.scores.items()}
-        lengths = {name: group.rounded() for name, group in self.lengths.items()}
-        return self.replace(lengths=lengths, **scores)
-
 
 class RunScores(StrictModel):
     """All scores of a run, by split."""
@@ -107,17 +100,11 @@ class RunScores(StrictModel):
     splits: Mapping[str, SplitScores]
 
 
-def write(path: Path, scores: RunScores) -> None:
-    """Write a run's scores."""
-    splits = {name: split.rounded() for name, split in scores.splits.items()}
-    write_json(path, scores.replace(splits=splits), indent=2, sort_keys=True)
-
-
 def write_metrics(path: Path, scores: RunScores, headline: str, perplexity: float) -> None:
     """Write the main metrics: the score of the metric `headline` on dev and test, and the last
     checkpoint's perplexity on dev."""
     splits = {
-        name: {headline: scores.splits[name].scores[headline].rounded().value}
+        name: {headline: round(scores.splits[name].scores[headline].value, DECIMALS)}
         for name in (paths.DEV, paths.TEST)
         if name in scores.splits
     }
@@ -131,12 +118,13 @@ def read(path: Path) -> RunScores:
     Raises:
         ScoreError: the file is missing, or is not a file of scores.
     """
-    scores = read_json(RunScores, path, _file_error)
+    scores = _FILE.read(path)
     splits = {
         name: with_sources(split, f"{path.name}:{name}") for name, split in scores.splits.items()
     }
     return scores.replace(splits=splits)
 
 
-def _file_error(path: Path, what: str) -> ScoreError:
-    return ScoreError(f"{path}: {what} Make it again: dvc repro -f score@{path.stem}.")
+_file_error = file_error(ScoreError, lambda path: f"score@{path.stem}")
+_FILE = JsonFile(RunScores, _file_error, indent=2, sort_keys=True)
+write = _FILE.write

@@ -18,6 +18,7 @@ import pandas as pd
 
 from aiayn.errors import ScoreError
 from aiayn.files import write_atomically
+from aiayn.results.json_files import file_error
 
 ORDERS = 4
 COLUMNS = ("words", "reference_words", *(f"matched_{order}" for order in range(1, ORDERS + 1)))
@@ -64,5 +65,4 @@ def read(path: Path) -> dict[Output, Counts]:
         raise _file_error(path, f"not a table of {', '.join(COLUMNS)} by sentence.") from cause
 
 
-def _file_error(path: Path, what: str) -> ScoreError:
-    return ScoreError(f"{path}: {what} Make it again: dvc repro -f compare.")
+_file_error = file_error(ScoreError, lambda path: "compare")

@@ -10,7 +10,7 @@ from typing import Any
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.results import paths
-from aiayn.results.json_files import json_text, read_bytes, read_json
+from aiayn.results.json_files import JsonFile, file_error, read_bytes
 from aiayn.validation import StrictModel
 
 FORMAT = 1
@@ -57,28 +57,9 @@ class Manifest(StrictModel):
     splits: Mapping[str, Split]
 
     @property
-    def content(self) -> str:
-        """The content of the file."""
-        return json_text(self, indent=2, sort_keys=True)
-
-    @property
     def sha256(self) -> str:
         """Digest of the file."""
-        return hashlib.sha256(self.content.encode()).hexdigest()
-
-
-def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Write a task's manifest."""
-    write_atomically(path, manifest.content)
-
-
-def read_manifest(path: Path) -> Manifest:
-    """A task's manifest.
-
-    Raises:
-        DataError: the file is missing, or is not a manifest of text.
-    """
-    return read_json(Manifest, path, _file_error)
+        return hashlib.sha256(_MANIFEST.content(self).encode()).hexdigest()
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -130,8 +111,12 @@ def parse_lines(content: bytes, path: Path) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-def _file_error(path: Path, what: str) -> DataError:
-    """Names the stage: text is in its task's folder, hypotheses are in their run's folder."""
+def _stage(path: Path) -> str:
+    """Text is in its task's folder, hypotheses are in their run's folder."""
     decoded = path == paths.hypotheses(path.parent, path.stem)
-    stage = "decode" if decoded else "download"
-    return DataError(f"{path}: {what} Make it again: dvc repro -f {stage}@{path.parent.name}.")
+    return f"{'decode' if decoded else 'download'}@{path.parent.name}"
+
+
+_file_error = file_error(DataError, _stage)
+_MANIFEST = JsonFile(Manifest, _file_error, indent=2, sort_keys=True)
+write_manifest, read_manifest = _MANIFEST.write, _MANIFEST.read

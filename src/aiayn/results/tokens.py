@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from aiayn.errors import DataError
-from aiayn.results.json_files import read_json, write_json
+from aiayn.results.json_files import JsonFile, file_error
 from aiayn.validation import StrictModel
 
 FORMAT = 1
@@ -29,19 +28,6 @@ class TokenManifest(StrictModel):
     splits: Mapping[str, Mapping[str, EncodedSide]]
 
 
-def write(path: Path, manifest: TokenManifest) -> None:
-    """Write the manifest of a folder of tokens."""
-    write_json(path, manifest, indent=2, sort_keys=True)
-
-
-def read(path: Path) -> TokenManifest:
-    """The manifest of a folder of tokens.
-
-    Raises:
-        DataError: the file is missing, or is not a manifest of tokens.
-    """
-    return read_json(TokenManifest, path, _file_error)
-
-
-def _file_error(path: Path, what: str) -> DataError:
-    return DataError(f"{path}: {what} Make it again: dvc repro -f encode@{path.parent.name}.")
+_file_error = file_error(DataError, lambda path: f"encode@{path.parent.name}")
+_FILE = JsonFile(TokenManifest, _file_error, indent=2, sort_keys=True)
+write, read = _FILE.write, _FILE.read

@@ -29,7 +29,6 @@ from aiayn.results.metadata import (
     training_of,
 )
 from aiayn.results.profiles import ModelsProfile, read_models
-from aiayn.results.scores import SplitScores
 from aiayn.results.seeds import spread
 from aiayn.results.text import Manifest, read_lines, read_manifest
 from aiayn.tracking.identity import RunIdentity, metric_name, run_params
@@ -114,7 +113,6 @@ class Project:
         training = training_of(root, run)
         decoding = if_there(read_decode, root / paths.decoding_metadata(run))
         scored = if_there(scores.read, root / paths.scores(run))
-        splits = scored.splits if scored else {}
         manifest = if_there(read_manifest, paths.manifest(root / paths.text(task)))
         started = datetime.fromisoformat(training.started).timestamp() if training else 0.0
         identity = RunIdentity(
@@ -123,7 +121,7 @@ class Project:
             fingerprint=training.fingerprint if training else _sha256(path.read_text()),
         )  # fmt: skip
         datasets = _datasets(task, manifest, self.lock.out(paths.text(task).as_posix()))
-        weights = weights_of(config, run, self.lock, datasets, curve.step)
+        weights = weights_of(config, run, self.lock, datasets, curve)
         row = self._row_of_table_3(identity)
         return RunContents(
             identity=identity,
@@ -141,14 +139,16 @@ class Project:
                 for column, value in plain(line).items()
                 if column != "step"
             },
-            metrics=dict(
-                itertools.chain(
-                    _score_metrics(splits),
-                    _work_metrics(training, decoding),
-                    self._cost_metrics(identity),
-                    self._table_3_metrics(run, row) if row else (),
-                )
-            ),
+            metrics={
+                **{
+                    f"{split}/{metric}": score.value
+                    for split, scored_split in (scored.splits if scored else {}).items()
+                    for metric, score in scored_split.scores.items()
+                },
+                **dict(_work_metrics(training, decoding)),
+                **dict(self._cost_metrics(identity)),
+                **(dict(self._table_3_metrics(run, row)) if row else {}),
+            },
             datasets=datasets,
             files=self._run_files(run, task, training is not None),
             weights=weights,
@@ -291,12 +291,6 @@ def _metadata_tags(training: TrainingMetadata | None) -> dict[str, str]:
         tags["commit"] = training.commit.removesuffix("-dirty")
         tags["dirty"] = str(tags["commit"] != training.commit).lower()
     return tags
-
-
-def _score_metrics(splits: Mapping[str, SplitScores]) -> Iterator[tuple[str, float]]:
-    for split, scored in splits.items():
-        for metric, score in scored.scores.items():
-            yield f"{split}/{metric}", score.value
 
 
 def _work_metrics(

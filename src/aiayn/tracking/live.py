@@ -2,8 +2,9 @@
 
 The training only ever appends to a queue. Opening the run and ending it, which may take as long as
 the store does, happen in a background thread. If the store fails, training prints one warning and
-goes on; `track` mirrors the whole run from its files afterwards. So it does with trainings shorter
-than DELAY_SECONDS: importing MLflow would slow them down for curves that nobody can watch.
+goes on; `track` mirrors the whole run from its files afterwards. Trainings shorter than
+DELAY_SECONDS are left to `track` too: importing MLflow would slow them down, and nobody could watch
+their curves.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class LiveRun:
         self._rows: list[_Row] = []  # not yet in MLflow's queue
         self._wait_for_last: Callable[[], object] = lambda: None
         self._client: MlflowClient | None = None
-        self._run_id: str | None = None  # set last: from then on rows go to the queue
+        self.run_id: str | None = None  # set when the store has answered: rows then go to the queue
         self._logged_step = -1
         self._status: Status = "KILLED"
         self._has_warned = False
@@ -59,15 +60,10 @@ class LiveRun:
         self._thread = threading.Thread(target=self._open_and_end, name="mlflow-live", daemon=True)
         self._thread.start()
 
-    @property
-    def run_id(self) -> str | None:
-        """MLflow's id of the run; None until the store has answered."""
-        return self._run_id
-
     def log(self, step: int, metrics: Mapping[str, float | None]) -> None:
         """Log the metrics of a step, named like the columns of history/RUN.csv; None is skipped."""
         self._rows.append(_Row(step, dict(metrics), time.time_ns() // 1_000_000))
-        if self._run_id:
+        if self.run_id:
             try:
                 self._enqueue()
             except Exception as error:  # no error of MLflow is worth a training
@@ -84,11 +80,11 @@ class LiveRun:
     def _open_and_end(self) -> None:
         """All that waits for the store, in a thread of its own."""
         pause = DELAY_SECONDS
-        while not self._run_id:
+        while not self.run_id:
             if self._closing.wait(pause):
                 return
             try:
-                self._run_id = self._open()
+                self.run_id = self._open()
             except Exception as error:
                 self._complain(str(error))
                 if isinstance(error, MlflowMissingError):
@@ -130,7 +126,7 @@ class LiveRun:
         from mlflow.entities import Metric
 
         assert self._client
-        assert self._run_id
+        assert self.run_id
         rows, self._rows = self._rows, []
         metrics = [
             Metric(metric_name(column), value, row.time_ms, row.step)
@@ -139,7 +135,7 @@ class LiveRun:
             for column, value in row.metrics.items()
             if value is not None and column != "step"
         ]
-        operation = self._client.log_batch(self._run_id, metrics=metrics, synchronous=False)
+        operation = self._client.log_batch(self.run_id, metrics=metrics, synchronous=False)
         if operation:  # there were metrics
             self._wait_for_last = operation.wait
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aiayn.config import Config
 from aiayn.paper import PAPER
 from aiayn.results import paths
+from aiayn.results.history import History
 from aiayn.results.lock import Lock
 from aiayn.tracking.store import Store
 
@@ -56,17 +57,17 @@ class Weights(NamedTuple):
 
 
 def weights_of(
-    config: Config, run: str, lock: Lock, datasets: Sequence[DatasetInput], steps: Sequence[int]
+    config: Config, run: str, lock: Lock, datasets: Sequence[DatasetInput], curve: History
 ) -> Weights | None:
     """The averaged weights of a run; None if dvc.lock has none.
 
     Args:
         datasets: those of the run's task.
-        steps: those of the training curve.
+        curve: of the training.
     """
     path = paths.averaged(paths.model(run)).as_posix()
     md5 = lock.out(path)
-    if md5 is None or not steps:
+    if md5 is None or not curve.lines:
         return None
     task, _, row = run.partition(".")
     printed = PAPER.table_2.get(row)
@@ -79,7 +80,7 @@ def weights_of(
         kind=config.task_of(run).kind,
         path=path,
         md5=md5,
-        step=steps[-1],
+        step=curve.lines[-1].step,
         datasets={s: (name, digests[name]) for s, name in names.items() if name in digests},
         registered=f"aiayn-{config.scale}-{task}" if in_table_2 else "",
         alias=row if in_table_2 else "",

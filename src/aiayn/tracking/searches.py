@@ -114,7 +114,7 @@ def experiment_tags(scale: str, experiment_id: str) -> dict[str, str]:
 
 
 def link(search: Search, experiment_id: str) -> str:
-    """The search in MLflow's UI, relative to its address: among training runs, where MLflow opens
-    an experiment at its page for language-model applications."""
+    """The search in MLflow's UI, relative to its address. The workflow type selects the table of
+    training runs; by default, MLflow opens an experiment's page for language-model applications."""
     query = f"workflowType=machine_learning&viewStateShareKey={search.key}"
     return f"#/experiments/{experiment_id}/runs?{query}"

@@ -4,7 +4,7 @@ Files are the truth: if a run's contents differ from what MLflow has, a new MLfl
 and the old one deleted. The experiment is the scale (aiayn/demo), the run is named as in
 params.yaml (en-de.base), and the run `report` has the page, figures and tables. A model that was
 trained with several seeds has one more run, the parent of its seeds'. The tag `state` says which
-run of a name the files hold: `current`, or `superseded`; what dvc exp makes in a temporary folder
+run of a name the files hold: `current`, or `superseded`; a run of dvc exp in a temporary folder
 is an `experiment`, and replaces nothing.
 """
 
@@ -106,7 +106,7 @@ class _Mirror:
         self._ids: dict[str, str] = {}  # of the runs written, by name
 
     def write(self, contents: RunContents) -> bool:
-        """Make MLflow have exactly these contents. Returns whether it had not."""
+        """Make MLflow have exactly these contents. Returns whether anything was written."""
         digest, name = contents.digest(), contents.identity.run
         named = self._search(name)
         found = [run for run in named if self._is_of(contents, run)]
@@ -156,11 +156,13 @@ class _Mirror:
         from mlflow.entities import Param, RunTag
 
         client, now_ms = self._client, time.time_ns() // 1_000_000
+        dvc_name = os.environ.get("DVC_EXP_NAME")  # set while `dvc exp run` runs a stage
+        experiment = {"experiment": dvc_name} if dvc_name else {}
         started_ms, ended_ms = contents.started_ms or now_ms, contents.ended_ms or now_ms
         run_id: str = client.create_run(
             self._store.experiment_id,
             started_ms,
-            tags={**contents.identity.tags(), STATE: self._state, **_experiment()},
+            tags={**contents.identity.tags(), STATE: self._state, **experiment},
             run_name=contents.identity.run,
         ).info.run_id
         client.log_batch(
@@ -190,18 +192,12 @@ class _Mirror:
                     yield from self._client.get_metric_history(run.info.run_id, name)
 
     def describe_experiment(self, scale: str) -> None:
-        """Set the experiment's description and its views, where they are others."""
+        """Set the experiment's description and its views, if they differ."""
         experiment_id = self._store.experiment_id
         tags = self._client.get_experiment(experiment_id).tags
         for key, text in experiment_tags(scale, experiment_id).items():
             if tags.get(key) != text:
                 self._client.set_experiment_tag(experiment_id, key, text)
-
-
-def _experiment() -> dict[str, str]:
-    """The name that DVC gave to the experiment in which this runs, if it does in one."""
-    name = os.environ.get("DVC_EXP_NAME")
-    return {"experiment": name} if name else {}
 
 
 def _metrics(contents: RunContents, time_ms: int, model_id: str | None) -> Iterator[Metric]:

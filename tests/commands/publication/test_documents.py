@@ -105,14 +105,14 @@ def test_effects_point_to_the_right_where_they_are_as_claimed() -> None:
     lower = made("one_head", -0.5, -1.5, 0.25)
     assert (lower.ours, lower.low, lower.high) == (0.5, -0.25, 1.5)
     assert lower.paper == pytest.approx(0.9)
-    assert lower.is_the_papers_way
-    assert not made("dropout", -1.0, -2.0, 1.0).is_the_papers_way
+    assert lower.is_as_claimed
+    assert not made("dropout", -1.0, -2.0, 1.0).is_as_claimed
     ratio = made("smoothing_perplexity", 1.05, 1.02, 1.08)
     assert (ratio.ours, ratio.low, ratio.high) == pytest.approx((5, 2, 8))
     assert ratio.paper == pytest.approx(100 * (4.92 / 4.67 - 1))
     assert made("search", 0.5, 0.1, 0.9).paper is None
-    assert made("positions_bleu", -0.2, -1, 1).is_the_papers_way
-    assert not made("positions_bleu", 0.4, -1, 1).is_the_papers_way
+    assert made("positions_bleu", -0.2, -1, 1).is_as_claimed
+    assert not made("positions_bleu", 0.4, -1, 1).is_as_claimed
 
 
 def test_every_claim_has_a_label() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aiayn.commands.publication import reproduction_page, reproductions_table
-from aiayn.commands.publication.reproduction import Reproduction
+from aiayn.commands.publication.reproduction import Reproduction, reproductions
 from aiayn.commands.publication.reproductions_table import overview, render, statements
 from aiayn.paper.findings import STATEMENTS
 from aiayn.results import comparison, paths
@@ -18,10 +18,6 @@ from aiayn.results.scores import TestSet
 
 ROOT = Path(__file__).parents[3]
 RESULT = "en-de.base bleu 25.00 (24.00 to 26.00)"
-
-
-def reproductions(folder: Path) -> list[Reproduction]:
-    return [Reproduction(path.parent) for path in sorted(folder.glob("*/params.yaml"))]
 
 
 def rows(folder: Path) -> list[dict[str, str]]:

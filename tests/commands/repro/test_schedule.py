@@ -28,7 +28,7 @@ SHORT, LONG = ["train@short", "score@short"], ["train@long", "score@long"]
 
 def schedule(jobs: int, *changed: str) -> Schedule:
     to_run = outdated(GRAPH, changed or GRAPH)
-    return Schedule(GRAPH, {*GRAPH}, to_run, jobs, lambda name: STEPS.get(name, 0))
+    return Schedule(GRAPH, {*GRAPH}, to_run, jobs, STEPS)
 
 
 def started(schedule: Schedule) -> list[list[str]]:

@@ -126,9 +126,10 @@ class _TestSet:
     def search_of_engines(self, vocabulary: sentencepiece.SentencePieceProcessor) -> EngineSearch:
         """Beam search with the other engines' length penalty."""
         search = self.params.task_of(self.run).search
+        mean_length = fmean(len(pieces) + 1 for pieces in vocabulary.encode(list(self.dev)))
         return EngineSearch(
             beam=search.beam,
-            alpha=round(engine_alpha(search.alpha, _mean_length(vocabulary, self.dev)), 3),
+            alpha=round(engine_alpha(search.alpha, mean_length), 3),
             longest=self.params.training.max_length + search.extra_length,
         )
 
@@ -170,13 +171,6 @@ def _check(params: Config, run: str, engine: str) -> None:
         )
     if importlib.util.find_spec(ENGINES[engine]) is None:
         raise ConfigError(f"{ENGINES[engine]} is not installed: pip install -e '.[{engine}]'")
-
-
-def _mean_length(
-    vocabulary: sentencepiece.SentencePieceProcessor, sentences: Sequence[str]
-) -> float:
-    """The mean length in pieces, including the end symbol."""
-    return fmean(len(pieces) + 1 for pieces in vocabulary.encode(list(sentences)))
 
 
 def _scores(lines: Sequence[str], references: References, language: str) -> dict[str, Score]:

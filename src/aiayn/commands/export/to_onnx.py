@@ -20,8 +20,8 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
-from numpy.typing import NDArray
 from onnx import helper, numpy_helper
+from scipy.special import log_softmax
 from torch import Tensor, nn
 from torch.export import Dim
 from torch.nn import functional
@@ -36,7 +36,6 @@ from aiayn.model.layers import EncoderLayer
 from aiayn.model.transformer import Transformer
 from aiayn.results import paths
 
-Array = NDArray[Any]
 _Input = tuple[tuple[int, ...], torch.dtype, dict[int, Any] | None]
 """A graph's input: the shape of an example, the dtype, the dynamic dimensions."""
 
@@ -257,7 +256,7 @@ class Translator:
                 ["logits", "next_keys", "next_values"],
                 inputs | dict(zip(CACHE, cache, strict=True)),
             )
-            found = totals[:, None] + _log_softmax(logits)
+            found = totals[:, None] + log_softmax(logits, axis=1)
             if length > limit:  # outputs of maximum length must end
                 found[:, np.arange(found.shape[1]) != END] = -np.inf
             order = np.argsort(-found, axis=None, kind="stable")[: 2 * search.beam]
@@ -282,12 +281,6 @@ class Translator:
             totals = np.array([found[at] for at in rows])
             origin = [row for row, _ in rows]
         return best
-
-
-def _log_softmax(logits_FP: Array) -> Array:
-    shifted = logits_FP - logits_FP.max(axis=1, keepdims=True)
-    result: Array = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return result
 
 
 def translate(folder: Path, sentences: Sequence[str], search: Decoding) -> list[str]:

@@ -63,7 +63,7 @@ class Claim(NamedTuple):
     margin: float | None
 
     @property
-    def is_the_papers_way(self) -> bool:
+    def is_as_claimed(self) -> bool:
         """Whether our effect has the claim's direction, or is within the margin of equality."""
         return self.ours > 0 if self.margin is None else abs(self.ours) <= self.margin
 

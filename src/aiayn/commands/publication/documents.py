@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+import pandas as pd
+
 from aiayn.commands.publication.claims_figure import THEMES, Claim, claims, draw
-from aiayn.commands.publication.reproduction import Reproduction, interval
+from aiayn.commands.publication.reproduction import interval, reproductions
 from aiayn.commands.publication.reproduction_page import environment, write_page
-from aiayn.config import PARAMS, Model
+from aiayn.config import Model
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.paper.others import PUBLISHED
@@ -40,11 +42,7 @@ class Records:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._found: dict[str, Reproduction] = {}
-
-    def __getitem__(self, name: str) -> Reproduction:
-        """A reproduction."""
-        return self._found.setdefault(name, Reproduction(self.folder / name))
+        self._published = {found.name: found for found in reproductions(folder)}
 
     @cached_property
     def sections(self) -> Mapping[str, Section]:
@@ -58,23 +56,23 @@ class Records:
     @cached_property
     def claims(self) -> list[Claim]:
         """The claims that were tested."""
-        return claims(self[CLAIMS].results.findings)
+        return claims(self._published[CLAIMS].findings)
 
     @property
     def names(self) -> list[str]:
         """The names of all reproductions."""
-        return sorted(path.parent.name for path in self.folder.glob(f"*/{PARAMS}"))
+        return [*self._published]
 
     @property
     def base(self) -> Model:
         """The base model of CLAIMS."""
-        config = self[CLAIMS].config
+        config = self._published[CLAIMS].config
         return config.models[config.variations.base]
 
     @property
-    def papers_way(self) -> int:
+    def as_claimed(self) -> int:
         """The number of claims whose effect has the claimed direction."""
-        return sum(claim.is_the_papers_way for claim in self.claims)
+        return sum(claim.is_as_claimed for claim in self.claims)
 
     def count(self, verdict: str) -> int:
         """The number of claims whose verdict starts with: holds, does not hold, or undecided."""
@@ -86,35 +84,28 @@ class Records:
 
     def score(self, name: str, run: str, metric: str, split: str = paths.TEST) -> str:
         """A score with its 95 % interval over sentences, if it has one."""
-        found = self[name].results.scores
-        chosen = found[
-            (found["run"] == run) & (found["metric"] == metric) & (found["split"] == split)
-        ]
-        if len(chosen) != 1:
+        scores = _where(self._published[name].scores, run=run, metric=metric, split=split)
+        if scores.empty:
             raise DataError(f"{self.folder / name}: no {metric} of {run} on {split}.")
-        (_, score), *_ = chosen.iterrows()
+        score = scores.iloc[0]
         bounds = interval(score)
         return f"{score['value']:.2f}" + (f" ({bounds})" if bounds else "")
 
     def mean(self, name: str, task: str, model: str, metric: str, split: str = paths.TEST) -> str:
         """The mean over a model's seeds, with their standard deviation and number."""
-        means = over_seeds(self[name].results.scores)
-        chosen = (means["metric"] == metric) & (means["split"] == split)
-        (found,) = means[chosen & (means["task"] == task) & (means["model"] == model)].to_dict(
-            "records"
-        )
+        means = over_seeds(self._published[name].scores)
+        found = _where(means, task=task, model=model, metric=metric, split=split).iloc[0]
         return f"{found['mean']:.2f} ± {found['sd']:.2f} ({found['n']} seeds)"
 
     def compared(self, measure: str, model: str) -> str:
         """Mean and standard deviation over the seeds of a row of table 3."""
-        rows = self[CLAIMS].results.comparisons
-        chosen = (rows["model"] == model) & (rows["measure"] == measure)
-        (found,) = rows[chosen].to_dict("records")
+        rows = self._published[CLAIMS].comparisons
+        found = _where(rows, model=model, measure=measure).iloc[0]
         return f"{found['mean']:.2f} ± {found['sd']:.2f}"
 
     def hours(self, name: str) -> str:
         """Total hours of all trainings."""
-        return f"{self[name].results.runs['seconds'].sum() / 3600:.1f}"
+        return f"{self._published[name].runs['seconds'].sum() / 3600:.1f}"
 
     @staticmethod
     def published(target: str, metric: str) -> str:
@@ -146,13 +137,20 @@ class Records:
                         yield row(*line.cells, name, tone="ours")
 
 
+def _where(rows: pd.DataFrame, **values: str) -> pd.DataFrame:
+    """The rows with these values, by column."""
+    for column, value in values.items():
+        rows = rows[rows[column] == value]
+    return rows
+
+
 def _without_heading(shown: Table) -> str:
     return markdown((shown,)).partition("\n\n")[2].rstrip("\n")
 
 
-def render(reproductions: Path) -> dict[Path, str]:
+def render(folder: Path) -> dict[Path, str]:
     """Every file by its path in the project; for README.md, the part between BEGIN and END."""
-    records = Records(reproductions)
+    records = Records(folder)
     templates = environment()
     pages = {
         README: templates.get_template("readme_results.md").render(records=records),
@@ -175,8 +173,8 @@ def write(project: Path) -> None:
     if not (begin and end):
         lines = f"{BEGIN.strip()} and {END.strip()}"
         raise DataError(f"{project / README}: the lines {lines} are missing.")
-    for params in (project / paths.REPRODUCTIONS).glob(f"*/{PARAMS}"):
-        write_page(params.parent)
+    for found in reproductions(project / paths.REPRODUCTIONS):
+        write_page(found.root)
     files = render(project / paths.REPRODUCTIONS)
     files[README] = f"{before}{begin}{files[README]}{end}{after}"
     for path, content in files.items():

@@ -8,8 +8,6 @@ import subprocess
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-import yaml
-
 from aiayn import config
 from aiayn.commands.publication.reproduction import Reproduction
 from aiayn.commands.publication.reproduction_page import write_page
@@ -17,12 +15,12 @@ from aiayn.commands.publication.reproductions_table import write_table
 from aiayn.commands.repro.dvc_commands import changed_stages
 from aiayn.commands.verification.damage import RECORDED
 from aiayn.config import PARAMS, dvc_yaml, read_yaml
-from aiayn.config.names import NAME
 from aiayn.errors import ConfigError, GraphError
 from aiayn.files import replaced_folder
 from aiayn.results import paths
-from aiayn.results.lock import Lock
+from aiayn.results.lock import ENTRY, Lock
 from aiayn.results.machine_metadata import UNKNOWN_COMMIT
+from aiayn.validation import NAME
 
 SHOWN = 3  # names in a message
 
@@ -108,11 +106,6 @@ def _published(lock: Lock) -> Iterator[Path]:
 
 def _lock_of_graph() -> str:
     """dvc.lock without stages that no longer exist, which DVC keeps."""
-    params = read_yaml(PARAMS.read_bytes())
-    stages = dvc_yaml.stages(dvc_yaml.read(), params)
-    names = {f"{stage}@{item}" if item else stage for stage, item in stages}
-    lock = read_yaml(paths.LOCK.read_bytes())
-    if lock["stages"].keys() <= names:
-        return paths.LOCK.read_text(encoding="utf-8")
-    lock["stages"] = {name: entry for name, entry in lock["stages"].items() if name in names}
-    return yaml.dump(lock, sort_keys=False, Dumper=yaml.CSafeDumper)
+    names = {stage.name for stage in dvc_yaml.stages(read_yaml(PARAMS.read_bytes()))}
+    lock = paths.LOCK.read_text(encoding="utf-8")
+    return ENTRY.sub(lambda entry: entry[0] if entry[1] in names else "", lock)

@@ -9,27 +9,23 @@ from typing import Any
 
 import pandas as pd
 
+from aiayn.config import PARAMS
 from aiayn.results import metadata, paths
 from aiayn.results.frames import Results
 from aiayn.results.metadata import TrainingMetadata
 
 
-class Reproduction:
-    """A reproduction's trainings and results. Attributes raise DataError or ScoreError if a file is
-    damaged.
+class Reproduction(Results):
+    """A reproduction's results and trainings. Errors as for `Results`.
 
     Args:
         root: the folder.
         name: default: the folder's name.
-    Raises:
-        ConfigError: params.yaml is missing or damaged.
     """
 
     def __init__(self, root: Path, name: str | None = None) -> None:
-        self.root = root
+        super().__init__(root)
         self.name = name or root.resolve().name
-        self.results = Results(root)
-        self.config = self.results.config
 
     @cached_property
     def trainings(self) -> list[TrainingMetadata]:
@@ -44,14 +40,22 @@ class Reproduction:
     @cached_property
     def test_scores(self) -> pd.DataFrame:
         """The first score of each run on each of its test sets."""
-        scores = self.results.scores
-        return scores[scores["split"] != paths.DEV].drop_duplicates(["run", "split"])
+        return self.scores[self.scores["split"] != paths.DEV].drop_duplicates(["run", "split"])
 
     @property
     def verdicts(self) -> str:
         """The number of the paper's statements by verdict, as text; empty without a comparison."""
-        counts = self.results.findings["verdict"].value_counts(sort=False)
+        counts = self.findings["verdict"].value_counts(sort=False)
         return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+
+
+def reproductions(folder: Path) -> list[Reproduction]:
+    """All reproductions in a folder, by name.
+
+    Raises:
+        ConfigError: the parameters of one are damaged.
+    """
+    return [Reproduction(path.parent) for path in sorted(folder.glob(f"*/{PARAMS}"))]
 
 
 def interval(score: pd.Series) -> str:

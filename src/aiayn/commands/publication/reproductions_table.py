@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from aiayn.commands.publication.reproduction import Reproduction, interval
-from aiayn.config import PARAMS
+from aiayn.commands.publication.reproduction import Reproduction, interval, reproductions
 from aiayn.files import write_atomically
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.report.findings import NOT_TESTED, claim_text, effect_text
@@ -37,17 +36,16 @@ def write_table(folder: Path) -> None:
     Raises:
         ConfigError, DataError, ScoreError: a reproduction is damaged.
     """
-    found = [Reproduction(path.parent) for path in sorted(folder.glob(f"*/{PARAMS}"))]
-    write_atomically(folder / "README.md", render(found))
+    write_atomically(folder / "README.md", render(reproductions(folder)))
 
 
-def render(reproductions: Sequence[Reproduction]) -> str:
+def render(found: Sequence[Reproduction]) -> str:
     """Both tables as Markdown."""
-    tables = markdown((overview(reproductions), statements(reproductions)))
+    tables = markdown((overview(found), statements(found)))
     return f"# Published reproductions\n\n{tables}"
 
 
-def overview(reproductions: Sequence[Reproduction]) -> Table:
+def overview(published: Sequence[Reproduction]) -> Table:
     """A row for each reproduction."""
     headings = (
         "Reproduction", "Scale", "Machine", "torch", "Commit", "Runs", "Test sets", "Findings",
@@ -63,17 +61,16 @@ def overview(reproductions: Sequence[Reproduction]) -> Table:
             _scores(found) or EMPTY,
             found.verdicts or EMPTY,
         )
-        for found in reproductions
+        for found in published
     )
     return table("Reproductions", text(*headings), rows, [NOTE])
 
 
-def statements(reproductions: Sequence[Reproduction]) -> Table:
+def statements(published: Sequence[Reproduction]) -> Table:
     """A row for each of the paper's statements, a column for each reproduction that tests any."""
     tested: dict[str, dict[str, pd.Series]] = {}
-    for found in reproductions:
-        findings = found.results.findings
-        rows = findings[findings["verdict"] != NOT_TESTED.verdict].iterrows()
+    for found in published:
+        rows = found.findings[found.findings["verdict"] != NOT_TESTED.verdict].iterrows()
         if by_key := {finding["finding"]: finding for _, finding in rows}:
             tested[found.name] = by_key
     return table(

@@ -69,8 +69,9 @@ def activation_bytes(params: Config, run: str) -> int:
     vocabulary, length = params.task_of(run).bpe.vocabulary, params.profiling.sentence_pieces
     model = on_meta(params.model_of(run), vocabulary, params.training.max_length, labels=0)
     assert isinstance(model, Transformer)
+    tokens = params.training.batch_tokens // params.training.micro_batches
     with torch.device("meta"):
-        pieces = torch.zeros(_micro_batch_pairs(params), length, dtype=torch.long)
+        pieces = torch.zeros(max(1, tokens // length), length, dtype=torch.long)
     for parameter in model.parameters():  # as in training, gradients are already allocated
         parameter.grad = torch.zeros_like(parameter)
     with LiveBytes() as live:
@@ -98,11 +99,6 @@ def text_bytes(params: Config, task: str) -> int | None:
 def _count_parameters(model: Model, vocabulary: int, max_length: int, labels: int) -> int:
     built = on_meta(model, vocabulary, max_length, labels)
     return sum(parameter.numel() for parameter in built.parameters())
-
-
-def _micro_batch_pairs(params: Config) -> int:
-    tokens = params.training.batch_tokens // params.training.micro_batches
-    return max(1, tokens // params.profiling.sentence_pieces)
 
 
 def _step_flops(params: Config, model: Model, vocabulary: int, labels: int) -> int:

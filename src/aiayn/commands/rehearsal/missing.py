@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from aiayn.config import Config
+from aiayn.config import Config, Download
 from aiayn.data.corpora.fetching import Source, source
 from aiayn.data.corpora.transfer import size_at
 from aiayn.data.corpora.treebanks import treebank_trees
@@ -38,11 +38,12 @@ def missing_treebanks(params: Config) -> list[str]:
 def sources(params: Config, mirror: str | None) -> tuple[list[Source], list[str]]:
     """The sources of all tasks' downloads, and a message for each that the mirror lacks."""
     found, missing = [], []
-    for name in _downloads(params):
+    downloads: dict[str, Download] = {}
+    for task in params.tasks:
+        downloads |= params.sources(task).downloads
+    for download in downloads.values():
         try:
-            found.append(
-                source(params.catalogue.downloads[name], paths.project() / paths.DOWNLOADS, mirror)
-            )
+            found.append(source(download, paths.project() / paths.DOWNLOADS, mirror))
         except DataError as error:
             missing.append(str(error))
     return found, missing
@@ -130,13 +131,3 @@ def visible_gpus() -> int:
 
 def _cuda_build() -> str:
     return f"{torch.__version__}, CUDA {torch.version.cuda}" if torch.version.cuda else "for CPUs"
-
-
-def _downloads(params: Config) -> list[str]:
-    names = (
-        name
-        for task in params.tasks.values()
-        for corpus in task.text.corpora
-        for name in params.catalogue.corpora[corpus].downloads((task.text.source, task.text.target))
-    )
-    return list(dict.fromkeys(names))

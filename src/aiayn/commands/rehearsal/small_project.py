@@ -10,7 +10,7 @@ import shutil
 import string
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from aiayn import config
 from aiayn.commands.repro.dvc_commands import environment as dvc_environment
 from aiayn.config import Config, Task
 from aiayn.config.compose import CONF, write_params
+from aiayn.results.text import write_lines
 
 STEPS, GPU_STEPS = 20, 100  # enough to stop a training on a GPU before its end
 LOG_STEPS = 5
@@ -182,16 +183,16 @@ def _generate_text(
             pairs = turns * len(WORDS)
             if task.kind == "parsing":
                 file = folder / "trees" / f"{corpus}.mrg"
-                _write(file, map(_tree, _sentences(words, pairs, seed=corpus)))
+                write_lines(file, map(_tree, _sentences(words, pairs, seed=corpus)))
                 corpora[corpus] = {"treebank": {"folder": TREEBANK, "files": [file.name]}}
                 continue
             corpora[corpus] = {"sides": {}}
             for language in (task.text.source, task.text.target):
                 file = folder / "mirror/rehearsal" / f"{corpus}.{language}"
                 if task.text.labels and language == task.text.target:
-                    _write(file, islice(cycle(task.text.labels), pairs))
+                    write_lines(file, islice(cycle(task.text.labels), pairs))
                 else:
-                    _write(file, _sentences(words, pairs, seed=file.name))
+                    write_lines(file, _sentences(words, pairs, seed=file.name))
                 downloads[file.name] = {
                     "url": f"http://rehearsal/{file.name}",
                     "checksum": f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}",
@@ -221,8 +222,3 @@ def _sentences(words: list[str], count: int, seed: str) -> list[str]:
 def _tree(sentence: str) -> str:
     leaves = " ".join(f"(NP (NN {word}))" for word in sentence.split())
     return f"( (S {leaves}) )"
-
-
-def _write(file: Path, lines: Iterable[str]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -44,13 +44,13 @@ def try_training(folder: Path, run: str, lines: list[str]) -> float:
     times, printed = _train(folder, run)
     record = metadata.read_train(folder / paths.training_metadata(run))
     curve = history.read(folder / paths.history(run))
-    tokens = dict(zip(curve.step, curve.tokens, strict=True))
+    tokens = {line.step: line.tokens for line in curve.lines}
     speed: float = record.tokens_per_second
     if len(times) > 2:  # the first line includes start-up, the last one a validation
         first, *_, last, _ = times
         speed = (tokens[last] - tokens[first]) / (times[last] - times[first])
     lines.append(
-        f"{run}: {curve.step[-1]} steps, {record.processes} process(es), {record.device}, "
+        f"{run}: {curve.lines[-1].step} steps, {record.processes} process(es), {record.device}, "
         f"{record.precision}, {speed:,.0f} target tokens/s"
     )
     lines += [line for line in printed.splitlines() if line.startswith(ON_A_GPU)]
@@ -84,8 +84,8 @@ def _compare(folder: Path, alone: Path, run: str) -> str:
     params = yaml.safe_load(file.read_bytes())
     file.write_text(yaml.safe_dump({**params, "launcher": {"command": None}}), encoding="utf-8")
     _train(alone, run)
-    losses = [history.read(each / paths.history(run)).loss for each in (folder, alone)]
-    difference = max(abs(a - b) / b for a, b in zip(*losses, strict=True))
+    curves = [history.read(each / paths.history(run)).lines for each in (folder, alone)]
+    difference = max(abs(a.loss - b.loss) / b.loss for a, b in zip(*curves, strict=True))
     found = f"all processes against one: losses differ by at most {100 * difference:.1g} %"
     if difference > LARGEST_DIFFERENCE:
         raise TrainingError(f"{run}: {found}.")

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from aiayn.errors import GraphError
@@ -107,14 +107,14 @@ def commit(stages: Sequence[str], folder: Path) -> None:
     _run("commit", "--force", *stages, folder=folder)
 
 
-def _run(*arguments: str, env: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
+def _run(*arguments: str, folder: Path | None = None) -> str:
     """The output of a DVC command.
 
     Raises:
         GraphError: it failed.
     """
     done = subprocess.run(
-        [*DVC, *arguments], env=env or environment(), cwd=folder,
+        [*DVC, *arguments], env=environment(), cwd=folder,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:

@@ -54,7 +54,7 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
     stages = required(graph, targets)
     to_run = outdated(graph, changed & stages) & stages
     steps = {f"train@{name}": params.model_of(name).steps for name in params.runs}
-    schedule = Schedule(graph, stages, to_run, jobs, lambda name: steps.get(name, 0))
+    schedule = Schedule(graph, stages, to_run, jobs, steps)
     signals = run(schedule)
     if signals:
         print("Stopped. Run the same command to continue.", file=sys.stderr)

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from aiayn import config
 from aiayn.config.compose import write_params
-from aiayn.config.names import check_name
+from aiayn.config.dvc_yaml import DVC_YAML
 from aiayn.errors import ConfigError, one_line_errors
 from aiayn.files import write_atomically
 from aiayn.results import paths
+from aiayn.validation import check_name
 
-DVC_YAML = Path("dvc.yaml")
 TOP_SCALE = "demo"  # its folder is the project's top folder
 TOP_LINE, BELOW_LINE = "\n  - root: .\n", "\n  - root: ../..\n"
 
@@ -75,7 +75,7 @@ def copy_reproduction(top: Path, reproduction: Path) -> Path:
     """
     name = reproduction.resolve().name
     folder = _named_folder(top, name, "FROM")
-    params = reproduction / config.PARAMS
+    params, ours = reproduction / config.PARAMS, folder / config.PARAMS
     if not params.is_file():
         raise ConfigError(f"{params}: there is no such file. Name a reproduction's folder.")
     if not folder.exists():
@@ -88,17 +88,13 @@ def copy_reproduction(top: Path, reproduction: Path) -> Path:
             "them run again; stages downstream only if their outputs differ.",
             file=sys.stderr,
         )
-    elif not _same(folder / config.PARAMS, params):
+    elif not ours.is_file() or ours.read_bytes() != params.read_bytes():
         raise ConfigError(
             f"{folder} exists, with other parameters than {reproduction}. Continue it with "
             f"SCALE={name}, or move it away."
         )
     _write_dvc_yaml(top, folder)
     return folder
-
-
-def _same(file: Path, other: Path) -> bool:
-    return file.is_file() and file.read_bytes() == other.read_bytes()
 
 
 def _write_dvc_yaml(top: Path, folder: Path) -> None:

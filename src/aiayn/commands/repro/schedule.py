@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import TopologicalSorter
@@ -70,7 +70,7 @@ class Schedule:
         stages: the requested stages and those they depend on.
         outdated: the stages that may have to run; the others are done.
         jobs: number of groups in parallel.
-        steps: training steps of a stage; 0 if it is not a training.
+        steps: the steps of each training.
         failed: the error of each failed stage.
     """
 
@@ -78,7 +78,7 @@ class Schedule:
     stages: Collection[str]
     outdated: Collection[str]
     jobs: int
-    steps: Callable[[str], int] = lambda name: 0
+    steps: Mapping[str, int] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     running: int = 0
 
@@ -125,7 +125,7 @@ class Schedule:
     def _priority(self, group: Sequence[str]) -> tuple[int, int]:
         """First the groups with the most stages downstream; then trainings, the longest first, so
         that no core is idle for long at the end."""
-        if steps := sum(map(self.steps, group)):
+        if steps := sum(self.steps.get(name, 0) for name in group):
             return 1, -steps
         return 0, -len(reachable(self._downstream, group))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from aiayn import config
 from aiayn.commands.verification.digests import Digests
@@ -37,36 +36,31 @@ def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
     if not file.exists():
         return (f"{file} is missing",)
     lock, digests = Lock(file), Digests(here)
-    graph = dvc_yaml.read(here / dvc_yaml.DVC_YAML)
     params = config.read_yaml((here / config.PARAMS).read_bytes())
     produced = {path: md5 for entry in lock.stages.values() for path, md5 in entry.outs.items()}
     found: list[str] = []
-    for stage, item in dvc_yaml.stages(graph, params):
-        if (item or stage) not in names:
+    for stage in dvc_yaml.stages(params, here / dvc_yaml.DVC_YAML):
+        name, item = stage.name, stage.item or stage.kind
+        if item not in names:
             continue
-        name = f"{stage}@{item}" if item else stage
-        body = dvc_yaml.body(graph, stage)
-        values = _values(graph, params, stage, item)
         entry = lock.stages.get(name)
         if entry is None:
-            outputs = [dvc_yaml.resolved(path, values) for path in _outputs(body)]
             found += [
                 f"{file} has no {name}, but its output {path} exists"
-                for path in outputs
+                for path in stage.outputs
                 if (here / path).exists()
             ]
-        elif not entry.is_complete or len(entry.outs) < len([*_outputs(body)]):
+        elif not entry.is_complete or len(entry.outs) < len(stage.outputs):
             found.append(f"{file} is truncated or damaged at {name}")
         else:
             for path, md5 in entry.outs.items():
                 found += digests.changes(Path(path), md5)
-            if entry.command != dvc_yaml.resolved(body["cmd"], values):
+            if entry.command != stage.command:
                 found.append(f"{name}: its command has changed since it ran")
-            changed = [
+            if changed := [
                 *_changed_inputs(entry, digests, produced),
-                *lock.outdated(params, item or stage),
-            ]
-            if changed:
+                *lock.outdated(params, item),
+            ]:
                 found.append(f"{name}: {', '.join(changed)} changed since it ran")
     return tuple(dict.fromkeys(found))
 
@@ -114,22 +108,3 @@ def _changed_inputs(
         now = digests.of(Path(path)) if is_code(path) else produced.get(path, before)
         if now != before:
             yield str(Path(path))
-
-
-def _values(
-    graph: Mapping[str, Any], params: Mapping[str, Any], stage: str, item: str
-) -> dict[str, Any]:
-    """The variables of dvc.yaml in the definition of a stage."""
-    values = dvc_yaml.variables(graph)
-    source = graph["stages"][stage].get("foreach")
-    items = params[dvc_yaml.VARIABLE.sub(r"\1", source)] if source else ()
-    if isinstance(items, Mapping):
-        fields = {f"item.{key}": value for key, value in (items[item] or {}).items()}
-        return {**values, "key": item, **fields}
-    return {**values, "item": item}
-
-
-def _outputs(body: Mapping[str, Any]) -> Iterator[str]:
-    for kind in ("outs", "plots", "metrics"):
-        for out in body.get(kind) or ():
-            yield next(iter(out)) if isinstance(out, Mapping) else out

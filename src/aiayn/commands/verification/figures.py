@@ -85,23 +85,17 @@ def compare(published: Path, here: Path) -> tuple[Figure, ...]:
 
 def _figures(root: Path) -> pd.DataFrame:
     """Columns run, task, model, seed, figure, value, low, high and CONDITIONS."""
-    results, lock = Results(root), Lock(root / paths.LOCK)
+    results, digests, lock = Results(root), Digests(root), Lock(root / paths.LOCK)
     scores = results.scores.assign(figure=lambda frame: frame["split"] + " " + frame["metric"])
-    last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
+    last = results.histories.dropna(subset="dev_perplexity").groupby("run")["dev_perplexity"].last()
     dev = scores[scores["split"] == paths.DEV].groupby("run")["digests"].first()
-    perplexities = pd.DataFrame(
-        {
-            "run": run,
-            "task": (described := results.config.run(str(run))).task,
-            "model": described.model,
-            "seed": described.seed,
-            "figure": PERPLEXITY,
-            "value": value,
-            "digests": dev.get(run),
-            # perplexity is per piece
-            "vocabulary": _vocabulary(root, lock, described.task),
-        }
-        for run, value in last["dev_perplexity"].items()
+    folders = {task: paths.vocabulary(task) for task in results.config.tasks}
+    # of the files or, if they are missing, as recorded
+    vocabularies = {task: digests.of(at) or lock.out(str(at)) for task, at in folders.items()}
+    perplexities = results.runs.join(last.rename("value"), on="run", how="inner").assign(
+        figure=PERPLEXITY,
+        digests=lambda frame: frame["run"].map(dev),
+        vocabulary=lambda frame: frame["task"].map(vocabularies),  # perplexity is per piece
     )
     models = results.models[results.models["origin"] == "ours"]
     sizes = models.assign(
@@ -113,12 +107,6 @@ def _figures(root: Path) -> pd.DataFrame:
     by_run = pd.concat([perplexities, scores]).sort_values("run", kind="stable")
     figures = pd.concat([by_run, sizes], ignore_index=True).reindex(columns=columns)
     return figures.astype({"value": "float64"})
-
-
-def _vocabulary(root: Path, lock: Lock, task: str) -> str | None:
-    """The digest of a task's vocabulary: of its files or, if they are missing, the recorded one."""
-    folder = paths.vocabulary(task)
-    return Digests(root).of(folder) or lock.out(str(folder))
 
 
 def _verdict(row: Mapping[Any, Any]) -> dict[str, Any]:

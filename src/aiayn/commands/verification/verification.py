@@ -73,9 +73,12 @@ def verify(reproduction: Path, here: Path) -> Verification:
 
 
 def _on_another_machine(figure: Figure, run: RunDifferences | None) -> Figure:
-    """The figure; it has moved rather than failed if an interval over sentences was to predict what
-    another machine trains. Its sums have another order, which acts like another seed, and the
-    sentences do not tell how far seeds differ. FACTOR, as of perplexity, bounds how far it may."""
+    """The figure; if only the machine differs, one outside an interval over sentences has MOVED.
+
+    Another machine sums in another order, which acts like another seed, and an interval over
+    sentences does not cover the variation between seeds. The figure must still be within FACTOR of
+    the published one.
+    """
     if figure.verdict != Verdict.OUTSIDE or figure.basis != "sentences" or figure.here is None:
         return figure
     is_near = figure.published / FACTOR <= figure.here <= figure.published * FACTOR
