@@ -245,7 +245,7 @@ def copy_project(root: Path) -> Project:
     """A fresh clone of the working tree, as it stands, without what runs left elsewhere: more files
     than all the rest."""
     listed = subprocess.run(
-        ["git", "ls-files", "-coz", "--exclude-standard", ":!reproductions"],
+        ["git", "ls-files", "-coz", "--exclude-standard", ":!reproductions", ":!scales"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,

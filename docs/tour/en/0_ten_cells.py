@@ -33,7 +33,7 @@ hypotheses.round(2)
 
 # %% [markdown]
 # Attention as a picture, and as numbers: which source piece gets most of the weight, in the mean of
-# all heads of the last layer, while each piece is written.
+# all heads of the last layer, when a piece has been written and the next one is predicted.
 
 # %%
 model.attention_figure(sentences[0])

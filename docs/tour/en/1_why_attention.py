@@ -12,7 +12,7 @@
 # | sequential operations | how many must wait for one another? | what parallel hardware can do |
 # | maximum path length | through how many layers does a signal pass? | whether a distant dependency is learned |
 #
-# Nothing of this needs to be believed: this page measures all three.
+# You need not believe any of it: this page measures all three.
 
 # %%
 import pandas as pd

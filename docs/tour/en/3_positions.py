@@ -94,8 +94,8 @@ by_distance["to position 0"].plot(
 
 # %% [markdown]
 # Two remarks. The encoding is *added* to the embedding, which the model multiplies by
-# $\sqrt{d_{\text{model}}}$ first (section 3.4). Without that, the drawn embeddings would be 16 times
-# smaller than the positions:
+# $\sqrt{d_{\text{model}}}$ first (section 3.4). Without that, a new model's embeddings would be 16
+# times smaller than the positions:
 
 # %%
 d_model = 512
@@ -116,8 +116,8 @@ sizes.to_frame("root mean square").round(2)
 # %% [markdown]
 # And sinusoids have no last position, while a learned table ends (table 3, row E). The paper found
 # "nearly identical results" with both, and kept sinusoids because they *may* work beyond the lengths
-# of training. Whether they do on your machine: `make repro SCALE=copy`, a minute, tests copies that
-# are longer than any in training.
+# of training. Do they? `make repro SCALE=copy` (a minute) has the model copy sequences that are
+# longer than any in training.
 #
 # **In the code**: `src/aiayn/model/positions.py`. The authors' program puts all sines before all
 # cosines and divides by another exponent (`docs/deviations.md`); this is the text's formula.

@@ -314,7 +314,7 @@ assert (published.loc[chosen, "low"] <= published.loc[chosen, "high"]).all()
 published.loc[chosen, columns].reset_index(drop=True).round(3)
 
 # %% [markdown]
-# Your own row of the real thing is a line of YAML and one command: `docs/change.md`.
+# Your own row of the real table takes two lines of YAML and one command: `docs/change.md`.
 #
 # **In the code**: `src/aiayn/training/`: `batching.py`, `schedule.py`, `loss.py`, and `trainer.py`,
 # which adds what a long run needs: several GPUs, bfloat16, exact resumption.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 十个单元格：在笔记本里使用模型、译文和结果
 #
-# 笔记本只需要 `import aiayn`：模型会翻译，结果是 pandas 的 DataFrame。这里的模型随软件包附带；在某个规模的文件夹里，`aiayn.load("en-de.base")` 载入你自己训练的模型。
+# 在笔记本里只需 `import aiayn`：模型可以直接翻译，结果都是 pandas 的 DataFrame。这里用的模型随软件包附带；在某个规模（scale）的文件夹里，`aiayn.load("en-de.base")` 载入你自己训练的模型。
 
 # %%
 import pandas as pd
@@ -29,7 +29,7 @@ assert (hypotheses.groupby("sentence")["rank"].max() == 2).all()
 hypotheses.round(2)
 
 # %% [markdown]
-# 注意力既可以看图，也可以看数：写每个词片时，最后一层所有头的平均权重最多落在源句的哪个词片上。
+# 注意力既可以看图，也可以看数：写出每个词片之后、预测下一个词片时，最后一层所有头的平均权重在源句的哪个词片上最大。
 
 # %%
 model.attention_figure(sentences[0])
@@ -47,7 +47,7 @@ most.rename(columns={"query_piece": "has written"}).drop(columns="query")
 # %% [markdown]
 # ## 结果
 #
-# 已发布的复现不需要权重；`aiayn.read_results("scales/copy")` 读取你自己的规模。每张表的列在 `aiayn.results.schemas` 里有说明。
+# 已发布的复现不需要权重；`aiayn.read_results("scales/copy")` 读取你自己跑出的结果。每张表的列在 `aiayn.results.schemas` 里有说明。
 
 # %%
 results = aiayn.reproduction("multi30k_tiny")
@@ -56,7 +56,7 @@ chosen = results.scores.query("split == 'test' and metric == 'lowercased_bleu'")
 chosen[columns].reset_index(drop=True)
 
 # %% [markdown]
-# 表 2，论文的各行与我们的：
+# 表 2，论文的各行和我们的结果：
 
 # %%
 table = results.table(2)
@@ -64,7 +64,7 @@ assert (table["Model"] == "Transformer (big)").any()
 table
 
 # %% [markdown]
-# 一条学习曲线，与报告中画的一样；其中的数是 `.data`，所有训练的数是 `.histories`。
+# 一条学习曲线，与报告中的一样；图中的数据在 `.data` 里，所有训练的数据在 `.histories` 里。
 
 # %%
 results.figures()["training_en-fr"]
@@ -74,7 +74,7 @@ last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
 last[["step", "epoch", "dev_perplexity"]].round(2)
 
 # %% [markdown]
-# 论文的各项论断，跨种子检验：效应附区间，p 值按检验次数校正。
+# 用多个种子检验论文的各项论断：给出效应及其区间，p 值按检验次数校正。
 
 # %%
 findings = aiayn.reproduction("multi30k_table3").findings

@@ -28,7 +28,7 @@ torch.manual_seed(0)
 print(inspect.getsource(attention_weights))
 
 # %% [markdown]
-# 代码除的是查询而不是得分，结果相同而更省。它真是那个公式吗？逐个数字写出来，再与 torch 自带的算子比较：
+# 代码中被除的是查询而不是得分：结果相同，计算更省。它真是那个公式吗？逐个数字手算一遍，再与 torch 自带的算子比较：
 
 # %%
 queries, keys, values = (
@@ -82,9 +82,9 @@ assert widths["largest weight, not scaled"].iloc[-1] > 0.9
 widths.round(2)
 
 # %% [markdown]
-# ## 掩码：什么不许看
+# ## 掩码：哪些不能看
 #
-# 解码器根据前面的词片预测下一个，训练时一句话的所有位置同时计算。所以位置 $t$ 不许看 $t$ 之后的位置（第 3.1 节）。True 表示“可以看”；其余位置的得分为 $-\infty$，权重恰好为 0。
+# 解码器根据前面的词片预测下一个，训练时一句话的所有位置同时计算。所以位置 $t$ 不能看 $t$ 之后的位置（第 3.1 节）。True 表示“可以看”；其余位置的得分为 $-\infty$，权重恰好为 0。
 
 # %%
 mask = may_attend_to_earlier(5)
@@ -120,7 +120,7 @@ torch.testing.assert_close(padded[:, :3], short)
 # $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_1, \ldots, \mathrm{head}_h) W^O,
 # \qquad \mathrm{head}_i = \mathrm{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# 一个 softmax 只给出一个平均，而平均会模糊。多个较窄的头可以同时看几个地方。代码里所有的头是一次矩阵乘法；手写则是一个循环：
+# 一个 softmax 只给出一个平均，而平均会抹掉细节。多个较窄的头可以同时看几个地方。代码里所有的头合成一次矩阵乘法；手写则是一个循环：
 
 # %%
 heads = []
@@ -135,7 +135,7 @@ torch.testing.assert_close(
 )
 
 # %% [markdown]
-# 当 $d_k = d_v = d_{\text{model}} / h$ 时，八个头的开销与一个全宽的头相同：四个矩阵的参数量与 $h$ 无关。正因如此，表 3 的(A) 行才能在“保持计算量不变”的前提下改变头数。
+# 当 $d_k = d_v = d_{\text{model}} / h$ 时，八个头的开销与一个全宽的头相同：四个矩阵的参数量与 $h$ 无关。正因如此，表 3 的 (A) 行才能在“保持计算量不变”的前提下改变头数。
 
 # %%
 sizes = {

@@ -3,7 +3,7 @@
 #
 # *论文第 3.5 节。*
 #
-# 注意力是加权平均，而平均与各项的次序无关。如果不把位置放进去，“狗咬人”和“人咬狗”就是同一袋词。
+# 注意力是加权平均，而平均与各项的次序无关。如果不把位置放进去，“狗咬人”和“人咬狗”就是同一个词袋。
 
 # %%
 import pandas as pd
@@ -71,7 +71,7 @@ for i in range(0, D, 2):
 torch.testing.assert_close(table[k:], table[:-k] @ rotation.T, atol=1e-5, rtol=0)
 
 # %% [markdown]
-# 所以一个头无论站在哪里，都能用同一个矩阵去看“我前面第五个位置”。两个编码的点积也只取决于它们的距离：它是$k \omega_i$ 的余弦之和。
+# 所以一个头无论站在哪里，都能用同一个矩阵去看“我前面第五个位置”。两个编码的点积也只取决于它们的距离：它是各个 $k \omega_i$ 的余弦之和。
 
 # %%
 similarity = table @ table.T / (D / 2)  # 1 for a position with itself
@@ -86,7 +86,7 @@ by_distance["to position 0"].plot(
 )
 
 # %% [markdown]
-# 再说两点。编码是*加*到词嵌入上的，而模型先把嵌入乘以 $\sqrt{d_{\text{model}}}$（第 3.4 节）。若不乘，刚初始化的嵌入就比位置编码小16 倍：
+# 再说两点。编码是*加*到词嵌入上的，而模型先把嵌入乘以 $\sqrt{d_{\text{model}}}$（第 3.4 节）。若不乘，刚初始化的嵌入只有位置编码的十六分之一：
 
 # %%
 d_model = 512
@@ -105,6 +105,6 @@ assert 15 < sizes["positions"] / sizes["embedding"] < 17
 sizes.to_frame("root mean square").round(2)
 
 # %% [markdown]
-# 另外，正弦编码没有最后一个位置，而学习得到的位置表有尽头（表 3 的 E 行）。论文发现两者“结果几乎相同”，之所以保留正弦，是因为它*也许*能推广到训练中没有的长度。在你的机器上是否如此：`make repro SCALE=copy` 用一分钟测试比训练中任何序列都长的复制。
+# 另外，正弦编码没有最后一个位置，而学习得到的位置表有尽头（表 3 的 E 行）。论文发现两者“结果几乎相同”，之所以保留正弦，是因为它*也许*能推广到训练中没有的长度。真能推广吗？`make repro SCALE=copy`（一分钟）让模型复制比训练中任何序列都长的序列。
 #
 # **代码**：`src/aiayn/model/positions.py`。作者的程序把所有正弦放在所有余弦之前，指数的分母也不同（`docs/deviations.md`）；这里按论文正文的公式。

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 训练：分批、学习率、标签平滑，并当场训练一个模型
 #
-# *论文第 5 节，以及你自己的一行表 3。*
+# *论文第 5 节，以及表 3 中你自己的一行。*
 #
 # ## 长度相近的批次
 #
@@ -58,7 +58,7 @@ assert padding["here"] < 0.15 < 0.4 < padding["at random"]
 pd.Series(padding).to_frame("share of padding").rename_axis("batches").round(3)
 
 # %% [markdown]
-# 每一步取打乱后的流里接下来的几个微批次；第 $k$ 步可以直接算出，不需要先走前面的步。中断的训练正因此能精确地接着做。
+# 每一步取打乱后的流里接下来的几个微批次；第 $k$ 步用哪些数据可以直接算出，不必先走完前面各步；中断的训练因此能精确续训。
 
 # %%
 step = plan.step(17)
@@ -76,7 +76,7 @@ print(f"{tokens:,} source tokens; an epoch is {plan.steps_per_epoch:.1f} steps")
 # $$lrate = d_{\text{model}}^{-0.5} \cdot
 # \min(step^{-0.5},\; step \cdot warmup\_steps^{-1.5})$$
 #
-# 先在 `warmup_steps` 步内线性上升，然后按步数的平方根下降。两段在 $step = warmup\_steps$ 处相接，也在此达到最高：对 base 是 $1 / \sqrt{512 \cdot 4000}$。
+# 先在 `warmup_steps` 步内线性上升，然后按步数的平方根下降。两段在 $step = warmup\_steps$ 处相接，学习率也在此达到最高：对 base 是 $1 / \sqrt{512 \cdot 4000}$。
 
 # %%
 steps = range(50, 20_001, 50)
@@ -98,7 +98,7 @@ pd.DataFrame(curves, index=steps).plot(
 #
 # $$L = -\sum_p q_p \log p_p, \qquad q = (1 - \epsilon_{ls})\,\text{onehot} + \epsilon_{ls} / P$$
 #
-# 模型越自信，普通的损失越低。有了平滑，过分肯定要付出代价：最好的答案就是 $q$ 本身。
+# 模型越自信，普通的损失越低。有了平滑，过分自信要付出代价：最优的输出就是 $q$ 本身。
 
 # %%
 P, right = 8, torch.tensor([2])
@@ -128,7 +128,7 @@ losses.plot(
 )
 
 # %% [markdown]
-# “这会损害困惑度，因为模型学会了不那么确定”：即使是完美的模型，损失也不能低于 $q$ 的熵。训练时计算的是同一个损失，但从不存下全部logits，梯度有闭式（预测减目标）：
+# “这会损害困惑度，因为模型学会了不那么确定”：即使是完美的模型，损失也不能低于 $q$ 的熵。训练时计算的是同一个损失，但从不存下全部 logits，梯度有闭式（预测减目标）：
 
 # %%
 states, embedding = torch.randn(6, 16), torch.randn(P, 16)
@@ -140,7 +140,7 @@ torch.testing.assert_close(fast, plain[targets != PAD].sum())
 # %% [markdown]
 # ## 当场训练
 #
-# 任务：重复一个由 3 到 12 个符号组成的序列。模型是数字不同的一行表 3：一层，宽 64。除了大小，一切都按论文：$\beta_2 = 0.98$ 的Adam、公式 (3)、标签平滑，解码器读的是右移一位的目标。
+# 任务：重复一个由 3 到 12 个符号组成的序列。模型就是表 3 的一行，只是数字不同：一层，宽度 64。除了大小，一切都按论文：$\beta_2 = 0.98$ 的 Adam、公式 (3)、标签平滑，解码器读的是右移一位的目标。
 
 # %%
 PIECES, LONGEST = 24, 12  # padding, start, end and unknown are pieces 0 to 3
@@ -249,9 +249,9 @@ averaging = {f"checkpoint {i}": loss for i, loss in enumerate(last, 1)} | {
 pd.Series(averaging).to_frame("smoothed loss").rename_axis("weights").round(3)
 
 # %% [markdown]
-# ## 你自己的一行表 3
+# ## 表 3 中你自己的一行
 #
-# 表 3 每次只改 base 的一列。这里也一样：一个头代替四个（A 行），键宽 1 代替 16（B 行），不用平滑（D 行）。再加上换一个随机种子的base，这是论文里没有的：它说明差异里有多少只是运气。
+# 表 3 每次只改 base 的一列。这里也一样：一个头代替四个（A 行），键宽 1 代替 16（B 行），不用平滑（D 行）。再加上换一个随机种子的 base，这是论文里没有的：它说明差异里有多少只是运气。
 
 # %%
 rows = {
@@ -281,7 +281,7 @@ assert table.loc["(B) d_k = 1", "perplexity"] > table.loc["base", "perplexity"]
 table.round(2)
 
 # %% [markdown]
-# 论文的两个结论在这里就能看到：平滑损害困惑度；“减小键的维度 $d_k$ 会损害模型质量”。一个头是否更差，单个种子说明不了。下面是真实文本上的结果，每行五个种子，差异附区间；区间若包含 0（BLEU）或 1（困惑度之比），就什么也没有判定：
+# 论文的两个结论在这里就能看到：平滑损害困惑度；“减小键的维度 $d_k$ 会损害模型质量”。一个头是否更差，单个种子说明不了。下面是真实文本上的结果，每行五个种子，差异附区间；区间若包含 0（BLEU）或 1（困惑度之比），就不能下结论：
 
 # %%
 import aiayn
@@ -293,6 +293,6 @@ assert (published.loc[chosen, "low"] <= published.loc[chosen, "high"]).all()
 published.loc[chosen, columns].reset_index(drop=True).round(3)
 
 # %% [markdown]
-# 在真实数据上加你自己的一行，只要一行 YAML 和一条命令：`docs/change.md`。
+# 在真实数据上加你自己的一行，只要两行 YAML 和一条命令：`docs/change.md`。
 #
-# **代码**：`src/aiayn/training/` 中的 `batching.py`、`schedule.py`、`loss.py`，以及 `trainer.py`，后者补上长时间训练所需：多 GPU、bfloat16、精确续训。
+# **代码**：`src/aiayn/training/` 中的 `batching.py`、`schedule.py`、`loss.py`，以及 `trainer.py`，后者补上长时间训练所需的功能：多 GPU、bfloat16、精确续训。

@@ -47,7 +47,7 @@ model.attention_figure(
 #
 # ## 束搜索，一步一步来
 #
-# 模型给出下一个词片的分布。每次取最可能的（贪心）可能错过开头稍差而结尾更好的句子。束搜索保留最好的几个开头。写完的句子，得分要除以长度惩罚：每个词片都消耗概率，否则短的总会赢（Wu et al. 2016；论文取 $\alpha = 0.6$、束宽 4）：
+# 模型给出下一个词片的分布。每次取最可能的（贪心）可能错过开头稍差而结尾更好的句子。束搜索保留最好的几个开头。写完的句子，得分要除以长度惩罚：每多一个词片，概率就更低，不除的话短句总会赢（Wu et al. 2016；论文取 $\alpha = 0.6$、束宽 4）：
 #
 # $$s(Y) = \frac{\log P(Y \mid X)}{lp(Y)}, \qquad lp(Y) = \left(\frac{5 + |Y|}{6}\right)^\alpha$$
 
@@ -126,7 +126,7 @@ assert found["log_probability"].is_monotonic_decreasing
 found.astype({"pieces": int, "log_probability": float, "score": float}).round(2)
 
 # %% [markdown]
-# ## 各值多少
+# ## 各有多大作用
 #
 # 权重是最后若干检查点的平均（第 6.1 节；第 5 页说明了为什么有用），输出由束搜索得到。两者各带来多少是可以测的：同一次训练分别用最后的检查点、用平均、用平均加贪心来解码开发集。在 Multi30k 上，以 BLEU 计：
 
@@ -138,6 +138,6 @@ assert (gains["effect"] <= gains["high"]).all()
 gains.round(2)
 
 # %% [markdown]
-# 半分和一分：与宽度或深度带来的相比不大，而且种子太少，尚不能判定（该规模只有少数训练用全部方式解码过，所以区间很宽）。但这个说法仍值得检验：两者都不需要额外训练。
+# 分别约半个和一个 BLEU：与宽度或深度带来的相比不大，而且种子太少，尚不能判定（该规模只有少数训练用全部方式解码过，所以区间很宽）。但这两个论断仍值得检验：两者都不需要额外训练。
 #
-# **代码**：`src/aiayn/decoding/beam.py`、`src/aiayn/model/checkpoints.py`；在命令行里是`aiayn translate shipped "Where is the station?" --attention attention.svg`。
+# **代码**：`src/aiayn/decoding/beam.py`、`src/aiayn/model/checkpoints.py`；在命令行里是 `aiayn translate shipped "Where is the station?" --attention attention.svg`。

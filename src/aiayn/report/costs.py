@@ -98,7 +98,6 @@ def _parameters(paper: Paper, models: ModelsProfile) -> Table:
             for key, counted in models.paper.items()
         ),
         (
-            "No single vocabulary gives the paper's whole column (docs/deviations.md).",
             paper.notes["table_3"]["parameters_millions"],
             paper.notes["table_3"]["B.d_v"],
         ),

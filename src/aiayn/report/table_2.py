@@ -39,15 +39,15 @@ COUNTED = (
     "Training FLOPs of ours are counted: the matrix products of forward and backward pass for "
     f"each source and target piece ({paths.MODELS_PROFILE}), times the target pieces trained on "
     f"({paths.HISTORIES}/), assuming as many source pieces. The paper's costs are hours × GPUs × "
-    "an assumed rate, several times the count of the same training (see costs): compare ours with "
-    "ours."
+    "an assumed rate, several times the count of the same training (see Parameters and FLOPs): "
+    "compare ours with ours."
 )
 PROTOCOL = (
     "The paper's protocol: cased BLEU over Moses tokens as multi-bleu.perl counts it, with German "
     "compounds split as in the authors' script; for French the authors' script is not known, and "
     "plain Moses tokens are used. SacreBLEU (13a) is the figure to compare with later work; on "
-    "newstest2014 it is 0.7 to 1.8 lower for the same output. Each score is shown with its 95% "
-    "bootstrap interval."
+    "newstest2014 EN-DE others saw it 0.7 to 1.5 lower for the same output (docs/wmt14.md). Each "
+    "score is shown with its 95% bootstrap interval."
 )
 RULE = (
     f"Reproduced: at most {TOLERANCE_BLEU} BLEU from the printed value by the paper's protocol, on "

@@ -55,7 +55,7 @@ def figures(
         yield Figure(
             name=f"table_3_{measure}",
             title=f"{label} of table 3's variations",
-            caption="Above the paper's figures (newstest2013), below ours at this scale; each has "
+            caption="Top: the paper's figures (newstest2013); bottom: ours at this scale. Each has "
             "its own axis, because text and models differ. "
             "A ring is the base, a diamond a row that the paper does not have. Bars are standard "
             "deviations over seeds, where there are several; the band is the base's. Rows of ours "

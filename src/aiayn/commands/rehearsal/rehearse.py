@@ -61,7 +61,8 @@ def rehearse(root: Path, scale: str | None, launcher: str | None, gpus: str | No
     needs, lacking = _real_run(params, None if lacks_gpus(params) else speed)
     _print_section("the real run needs", needs)
     _print_section("missing on this machine", lacking or ["nothing"])
-    print(f"\nRehearsed in {clock(time.monotonic() - begun)}.")
+    took = clock(time.monotonic() - begun)
+    print(f"\nRehearsed in {took}: {len(failures)} failed, {len(lacking)} missing.")
     return not failures and not lacking
 
 
