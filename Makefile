@@ -92,7 +92,7 @@ versions: .venv-oldest/.ready .venv-newest/.ready ## unit tests with the oldest 
 		$(PYTEST) -m "not slow" --hypothesis-profile quick || exit 1; done
 
 MACHINES ?= scratch/machines
-machines: $(READY) ## run the demo on pretended machines: AVX2, two threads (others: ARGS='--python torch-2.11=/path/to/python')
+machines: $(READY) ## run the demo on simulated machines: AVX2, two threads (others: ARGS='--python torch-2.11=/path/to/python')
 	python -m benchmarks.machines $(MACHINES) $(ARGS)
 
 lint: $(READY) ## ruff and mypy

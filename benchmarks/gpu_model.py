@@ -20,7 +20,7 @@ from unittest import mock
 import torch
 from benchmarks.gpu_check import BASE, TRITON, news_like_tokens
 from benchmarks.gpu_operators import Operator, Recorder
-from tests.gpu.pretended_gpu import PRETENDED, answering_for_a_gpu, build_stand_in
+from tests.gpu.simulated_gpu import SIMULATED, answering_for_a_gpu, build_stand_in
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -231,10 +231,10 @@ def _title(name: tuple[str, int, int]) -> str:
 
 
 def main() -> None:
-    if PRETENDED not in os.environ:  # the library has to be loaded before torch
+    if SIMULATED not in os.environ:  # the library has to be loaded before torch
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-c", START, str(build_stand_in(Path(folder)))]
-            environment = os.environ | {PRETENDED: "1", "OMP_NUM_THREADS": "1"}
+            environment = os.environ | {SIMULATED: "1", "OMP_NUM_THREADS": "1"}
             sys.exit(subprocess.run(command, env=environment, check=False).returncode)
     torch.set_deterministic_debug_mode("error")
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]

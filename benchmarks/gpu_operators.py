@@ -1,6 +1,6 @@
 """The operators of a training step as torch dispatches them: what each is for, and its kernels,
 bytes and operations. An operator moves each of its tensors once; how many kernels it has is in
-tests/gpu/pretended_gpu.py.
+tests/gpu/simulated_gpu.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from benchmarks.gpu_check import PIECES
-from tests.gpu.pretended_gpu import KERNELS, WITHOUT_KERNEL
+from tests.gpu.simulated_gpu import KERNELS, WITHOUT_KERNEL
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves

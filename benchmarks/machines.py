@@ -1,4 +1,4 @@
-"""Do unlike machines give the same results? The demo, run on pretended ones, compared with one run.
+"""Do unlike machines give the same results? The demo, run on simulated ones, compared with one run.
 
 Each variant runs in a copy of the project: with other instructions, threads, or an interpreter with
 another Python or torch. The first, `default`, is what the others are compared with, and is itself
@@ -34,7 +34,7 @@ OUTPUTS = ("models", "history", "outputs", "scores", "comparisons", "profiles", 
 
 
 class Variant(NamedTuple):
-    """A pretended machine: parameters (as Hydra takes them), environment and interpreter."""
+    """A simulated machine: parameters (as Hydra takes them), environment and interpreter."""
 
     overrides: tuple[str, ...] = ()
     environment: Mapping[str, str] = {}

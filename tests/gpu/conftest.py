@@ -1,4 +1,4 @@
-"""The GPU of these tests: the machine's own or, in the process that test_pretended_gpu.py starts, a
+"""The GPU of these tests: the machine's own or, in the process that test_simulated_gpu.py starts, a
 simulated one. Without either, they are skipped."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 import torch
-from tests.gpu.pretended_gpu import PRETENDED, recorded, simulated_gpu
+from tests.gpu.simulated_gpu import SIMULATED, recorded, simulated_gpu
 from tests.gpu.small import SMALL
 
 from aiayn.model.device import CUBLAS_WORKSPACE, NCCL_NVLS, Device, open_device
@@ -49,13 +49,13 @@ class SimulatedGpu(Gpu):
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
     for name in (CUBLAS_WORKSPACE, NCCL_NVLS):
         monkeypatch.delenv(name, raising=False)
-    if PRETENDED in os.environ:
+    if SIMULATED in os.environ:
         with simulated_gpu():
             yield SimulatedGpu()
     elif torch.cuda.is_available():
         yield Gpu()
     else:
-        pytest.skip("torch sees no GPU here; test_pretended_gpu.py runs this on a simulated one")
+        pytest.skip("torch sees no GPU here; test_simulated_gpu.py runs this on a simulated one")
 
 
 @pytest.fixture

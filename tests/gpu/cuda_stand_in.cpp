@@ -1,5 +1,5 @@
 // Makes a CPU build of torch accept tensors that say they are on cuda:0: a device guard that guards
-// nothing, and hooks that report one GPU. There is no kernel behind it; pretended_gpu.py computes.
+// nothing, and hooks that report one GPU. There is no kernel behind it; simulated_gpu.py computes.
 // It has to be loaded before torch is imported, which looks for both once.
 
 #include <ATen/detail/CUDAHooksInterface.h>

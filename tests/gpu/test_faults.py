@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from tests.gpu.conftest import Gpu
-from tests.gpu.pretended_gpu import recorded
+from tests.gpu.simulated_gpu import recorded
 from tests.gpu.small import deep_as_base, disable_own_kernels, trainer
 
 from aiayn.model import masks

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from tests.gpu.conftest import Gpu
-from tests.gpu.pretended_gpu import recorded
+from tests.gpu.simulated_gpu import recorded
 from tests.gpu.small import CPU, SMALL, trainer
 from tests.gpu.test_training import OneOfSeveral
 from torch import Tensor

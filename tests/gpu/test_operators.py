@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from tests.gpu.conftest import Gpu
-from tests.gpu.pretended_gpu import recorded
+from tests.gpu.simulated_gpu import recorded
 from tests.gpu.small import PIECES, SMALL, TRAINING, labelled, trainer
 from torch import nn
 

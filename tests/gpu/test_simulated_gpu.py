@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.gpu.pretended_gpu import PRETENDED, build_stand_in
+from tests.gpu.simulated_gpu import SIMULATED, build_stand_in
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -46,7 +46,7 @@ def test_on_a_simulated_gpu(stand_in: Path) -> None:
     arguments = ["-q", "-p", "no:cacheprovider", "-n", "0", *(HERE / name for name in TESTS)]
     completed = subprocess.run(
         [sys.executable, "-c", PYTEST, stand_in, *map(str, arguments)],
-        cwd=ROOT, env=os.environ | {PRETENDED: "1", "OMP_NUM_THREADS": "1"},
+        cwd=ROOT, env=os.environ | {SIMULATED: "1", "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "skipped" not in completed.stdout, "the tests did not find the simulated GPU"

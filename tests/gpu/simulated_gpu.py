@@ -20,15 +20,15 @@ from typing import Any
 from unittest import mock
 
 import torch
-from tests.gpu import pretended_graphs
 from tests.gpu import references as references  # registers them
+from tests.gpu import simulated_graphs
 from tests.gpu.cuda_kernels import STAND_INS, cuda_attention
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from aiayn.model import attention
 
-PRETENDED = "AIAYN_PRETENDED_GPU"  # set in a process with a simulated GPU
+SIMULATED = "AIAYN_SIMULATED_GPU"  # set in a process with a simulated GPU
 CUDA = torch.device("cuda", 0)
 COPIES = {"_to_copy", "copy_"}
 INDEXING = {"index", "index_put_", "_index_put_impl_"}
@@ -52,7 +52,7 @@ def _no_grad(mode: bool = True) -> torch.no_grad:
     return torch.no_grad()
 
 
-if PRETENDED in os.environ:
+if SIMULATED in os.environ:
     # wrapped tensors cannot be made in inference mode; functions are decorated with it when they are
     # imported
     mock.patch.object(torch, "inference_mode", _no_grad).start()
@@ -179,7 +179,7 @@ def _run(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
         plain_kwargs["device"] = torch.device("cpu")
     plain_kwargs.pop("pin_memory", None)
     compute: Callable[..., Any] = STAND_INS.get(str(function), STAND_INS.get(name, function))
-    out = pretended_graphs.computed(function, compute, plain_args, plain_kwargs, host_tensors)
+    out = simulated_graphs.computed(function, compute, plain_args, plain_kwargs, host_tensors)
     # an operator that writes in place returns its input
     inputs = {id(tensor.cpu_tensor): tensor for tensor in simulated} | {
         id(host): host for host in host_tensors
@@ -226,7 +226,7 @@ def _record_copy(name: str, args: Sequence[Any], kwargs: Mapping[str, Any], on_g
 
 def _record_wait(reason: str) -> None:
     """The host waits for the GPU."""
-    pretended_graphs.forbid_to_wait()
+    simulated_graphs.forbid_to_wait()
     RECORD.waits[reason] += 1
 
 
@@ -265,8 +265,8 @@ def answering_for_a_gpu() -> Iterator[None]:
         stack.enter_context(
             mock.patch.object(attention, "scaled_dot_product_attention", cuda_attention)
         )
-        for name in pretended_graphs.PATCHED:
-            stack.enter_context(mock.patch(f"torch.cuda.{name}", getattr(pretended_graphs, name)))
+        for name in simulated_graphs.PATCHED:
+            stack.enter_context(mock.patch(f"torch.cuda.{name}", getattr(simulated_graphs, name)))
         yield
 
 
