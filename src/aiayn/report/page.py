@@ -30,10 +30,11 @@ from aiayn.report.attention_figures import focused_head
 from aiayn.report.drawing import INK, PAPER
 from aiayn.report.evidence import Evidence
 from aiayn.report.examples import examples
-from aiayn.report.provenance import link, measurements, provenance
+from aiayn.report.provenance import link, measurements
 from aiayn.report.section import Section
 from aiayn.report.summary import summary, verdicts
 from aiayn.report.table_1_figures import wall_time
+from aiayn.report.table_2 import bleu_entries
 from aiayn.report.tables import csv_text, latex, markdown
 from aiayn.results import machine_metadata, paths
 from aiayn.results.json_files import if_there
@@ -55,17 +56,15 @@ def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
     runs = evidence.config.runs
     return render(
         "index.html",
-        scale=evidence.config.scale,
-        source=evidence.paper.source,
+        evidence=evidence,
         sections={section.key: section for section in sections},
         summary=summary(evidence, sections),
-        unfinished=evidence.unfinished,
         verdicts=verdicts(sections),
         link=lambda cell: link(cell, runs),
         inline=inline,
         head=focused_head(paths.attention(evidence.root / paths.ILLUSTRATIONS)),
         examples=list(examples(evidence)),
-        provenance=list(provenance(evidence)),
+        departures={run: entry.reasons for run, entry in bleu_entries(evidence).items()},
         measurements=list(measurements(evidence.root, sections, runs)),
     )
 
