@@ -9,8 +9,8 @@ from typing import Protocol
 import pandas as pd
 
 from aiayn.report.evidence import Scores
-from aiayn.report.section import Entry
 from aiayn.report.tables import NOTHING, Cell, Table, Value, not_run, numbers, row, table, text
+from aiayn.report.verdict import Entry
 from aiayn.results.scores import Score, SplitScores
 
 

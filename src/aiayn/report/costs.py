@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from aiayn.config import Config
 from aiayn.paper import Cost, Paper
 from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.tables import (
     Cell,
     RowValues,
@@ -18,7 +18,7 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.report.verdict import Verdict
+from aiayn.report.verdict import Entry, Verdict
 from aiayn.results.frames import models_frame
 from aiayn.results.history import History
 from aiayn.results.profiles import ModelCost, ModelsProfile

@@ -2,69 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pydantic.fields import FieldInfo
 
 from aiayn.config import Config
-from aiayn.paper import EvaluationSet, Printed, Recipe, Requirement, TrainingText
+from aiayn.paper import EvaluationSet, Recipe, Requirement, TrainingText
 from aiayn.paper.corpora import COUNT_TOLERANCE
-from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry
-from aiayn.report.tables import Cell
-from aiayn.report.verdict import judge
 from aiayn.results import paths
 from aiayn.results.scores import TestSet
 from aiayn.results.text import RAW, Manifest
 from aiayn.validation import StrictModel
 
 TEXT, FORM = "text", "text.form"
-
-
-def compare_with_paper(
-    evidence: Evidence,
-    what: str,
-    printed: Printed,
-    ours: float | None,
-    cell: Cell,
-    *,
-    run: str,
-    split: str,
-    recipe: Recipe,
-    tolerance: float,
-) -> Entry:
-    """What a trained model scored beside the printed figure: the verdict, or why there is none.
-
-    Args:
-        ours: the score, and `cell` as tables show it; None where there is none.
-        run: whose score it is, on the sentences of `split`.
-        tolerance: the largest difference that counts as none.
-    """
-    scored = (evidence.scores.get(run) or {}).get(split)
-    other_set: Iterable[str] = ()
-    departures_of_run: Iterable[str] = ()
-    if scored:
-        manifest = evidence.manifests.get(evidence.config.run(run).task)
-        other_set = set_departures(recipe.evaluation_set, scored.test_set)
-        departures_of_run = recipe_departures(recipe, evidence.config, run, manifest)
-    judgement = judge(
-        printed.value,
-        ours if scored else None,
-        other_set=tuple(other_set),
-        departures=tuple(departures_of_run),
-        tolerance=tolerance,
-    )
-    failure = evidence.unfinished.get(run)
-    return Entry(
-        what=what,
-        paper=printed.text,
-        ours=cell if judgement.judged else None,
-        verdict=judgement.verdict,
-        difference=judgement.difference,
-        reasons=(failure,) if failure else judgement.reasons,
-        of_training=True,
-    )
 
 
 @dataclass(frozen=True)

@@ -57,12 +57,15 @@ class Evidence:
         of_kind = (run for run in self.scores if self.config.task_of(run).kind == kind)
         return {run: self.scores[run] for run in of_kind}
 
+    def scored(self, run: str, split: str = paths.TEST) -> SplitScores | None:
+        """A run's scores on a split; None where there are none, or the scale has no such run."""
+        return (self.scores.get(run) or {}).get(split)
+
     def hypotheses(self, run: str, split: str) -> Path | None:
         """The file of what a run made of a split; None where there is none, or an outdated one."""
         path = paths.hypotheses(self.root / paths.outputs(run), split)
-        return (
-            path if path.exists() and not (run in self.outdated or run in self.unfinished) else None
-        )
+        is_current = run not in self.outdated and run not in self.unfinished
+        return path if is_current and path.exists() else None
 
 
 def gather(root: Path = Path(), unfinished: Mapping[str, str] | None = None) -> Evidence:

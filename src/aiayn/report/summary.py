@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aiayn.config import Config
 from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.tables import NOTHING, Cell, RowValues, Table, numbers, row, table, text
-from aiayn.report.verdict import Verdict
+from aiayn.report.verdict import Entry, Verdict
 from aiayn.results.comparison import Verdict as Outcome
 
 JUDGED = (Verdict.REPRODUCED, Verdict.DIFFERS, Verdict.BY_CONSTRUCTION)
@@ -85,12 +85,6 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def verdict_counts(entries: Sequence[Entry]) -> Mapping[Verdict, int]:
-    """How often each verdict was given, without those that were not."""
-    counts = Counter(entry.verdict for entry in entries)
-    return {verdict: counts[verdict] for verdict in Verdict if counts[verdict]}
-
-
 def verdicts(sections: Sequence[Section]) -> Table:
     """A row for each published figure that was judged; one for all others of a section with the
     same verdict, as most scales can judge few."""
@@ -108,18 +102,13 @@ def _rows(section: Section) -> Iterator[RowValues]:
     where = section.title.split(":")[0]
     for entry in section.entries:
         if entry.verdict in JUDGED:
+            verdict = Cell(entry.verdict.value, tone=entry.verdict.name.lower())
             yield row(
-                entry.what, where, entry.paper, entry.ours, entry.difference, _cell(entry.verdict),
-                block=where,
-            )  # fmt: skip
-    for verdict, count in verdict_counts(section.entries).items():
-        if verdict not in JUDGED:
-            others = [entry for entry in section.entries if entry.verdict is verdict]
-            reasons = dict.fromkeys(reason for entry in others for reason in entry.reasons)
-            about = Cell(f"{count} figures" if count > 1 else others[0].what)
-            why = Cell(verdict.value, detail=next(iter(reasons), ""), tone="quiet")
+                entry.what, where, entry.paper, entry.ours, entry.difference, verdict, block=where
+            )
+    for not_judged in (Verdict.OTHER_RECIPE, Verdict.NOT_RUN):
+        if others := [entry for entry in section.entries if entry.verdict is not_judged]:
+            about = others[0].what if len(others) == 1 else f"{len(others)} figures"
+            reason = next((reason for entry in others for reason in entry.reasons), "")
+            why = Cell(not_judged.value, detail=reason, tone="quiet")
             yield row(about, where, NOTHING, NOTHING, NOTHING, why, block=where)
-
-
-def _cell(verdict: Verdict) -> Cell:
-    return Cell(verdict.value, tone=verdict.name.lower())

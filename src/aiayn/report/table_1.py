@@ -11,7 +11,7 @@ from aiayn.paper import LayerRow, Paper
 from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.report.cells import judged_cell
 from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.table_1_figures import table_1_figures
 from aiayn.report.tables import (
     DIGITS,
@@ -24,7 +24,7 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.report.verdict import Verdict
+from aiayn.report.verdict import Entry, Verdict
 from aiayn.results.frames import layers_frame
 from aiayn.results.profiles import Chain, Exponent, Fitted, LayersProfile
 

@@ -9,10 +9,9 @@ import pandas as pd
 from aiayn.config import Config
 from aiayn.paper import Paper, VariationRow, recipe_of
 from aiayn.paper.claims import agreement
-from aiayn.report.departures import compare_with_paper
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings import design_notes
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.table_3_figures import figures
 from aiayn.report.tables import (
     MINUS,
@@ -27,7 +26,12 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY
+from aiayn.report.verdict import (
+    TOLERANCE_BLEU,
+    TOLERANCE_PERPLEXITY,
+    Entry,
+    compare_with_paper,
+)
 from aiayn.results import paths
 from aiayn.results.comparison import Comparison, Measure
 from aiayn.results.frames import comparisons_frame, over_seeds, scores_frame

@@ -8,11 +8,10 @@ import pandas as pd
 
 from aiayn.evaluation.bracket_metrics import BRACKET_METRICS
 from aiayn.report.cells import our_cell, score_cell, score_records, scores_table, two_decimals
-from aiayn.report.departures import compare_with_paper
 from aiayn.report.drawing import drawing, line_style
 from aiayn.report.evidence import Evidence, Scores
 from aiayn.report.parse_trees import read_parses, tree_figures
-from aiayn.report.section import Entry, Figure, Section
+from aiayn.report.section import Figure, Section
 from aiayn.report.tables import (
     Cell,
     RowValues,
@@ -22,7 +21,7 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.report.verdict import TOLERANCE_F1, Verdict
+from aiayn.report.verdict import TOLERANCE_F1, Entry, Verdict, compare_with_paper
 from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 from aiayn.results.scores import SplitScores
@@ -77,7 +76,7 @@ def _entries(evidence: Evidence) -> dict[str, Entry]:
     for printed in evidence.paper.table_4.values():
         if printed.run is None or printed.recipe is None:
             continue
-        test = (evidence.scores.get(printed.run) or {}).get(paths.TEST)
+        test = evidence.scored(printed.run)
         ours = test.scores.get("bracket_f1") if test else None
         entries[printed.run] = compare_with_paper(
             evidence,

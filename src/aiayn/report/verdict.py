@@ -19,6 +19,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
+
+from aiayn.paper import Printed, Recipe
+from aiayn.report.departures import recipe_departures, set_departures
+from aiayn.report.evidence import Evidence
+from aiayn.report.tables import Cell
 
 TOLERANCE_BLEU = 0.5
 TOLERANCE_F1 = 0.5
@@ -38,21 +44,76 @@ class Verdict(Enum):
     BY_CONSTRUCTION = "holds by construction"
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """A verdict; `difference` is ours minus the paper's, absent where nothing could be judged.
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A printed figure or formula beside ours: an entry of the scoreboard.
 
-    `reasons` say in a few words each why the cell could not be judged.
+    `what` names it in a few words, `paper` is as printed. `ours` is there only if the two could be
+    judged, `difference` (ours minus the paper's) only of numbers; otherwise `reasons` say in a few
+    words each why not. `of_training` marks what a trained model scored: BLEU, perplexity, F1.
+    Whether the paper was reproduced depends on these alone.
     """
+
+    what: str
+    paper: str
+    ours: Cell | None
+    verdict: Verdict
+    difference: float | None = None
+    reasons: tuple[str, ...] = ()
+    of_training: bool = False
+
+
+def compare_with_paper(
+    evidence: Evidence,
+    what: str,
+    printed: Printed,
+    ours: float | None,
+    cell: Cell,
+    *,
+    run: str,
+    split: str,
+    recipe: Recipe,
+    tolerance: float,
+) -> Entry:
+    """What a trained model scored beside the printed figure: the verdict, or why there is none.
+
+    Args:
+        ours: the score, and `cell` as tables show it; None where there is none.
+        run: whose score it is, on the sentences of `split`.
+        tolerance: the largest difference that counts as none.
+    """
+    scored = evidence.scored(run, split)
+    other_set: tuple[str, ...] = ()
+    departures: tuple[str, ...] = ()
+    if scored:
+        manifest = evidence.manifests.get(evidence.config.run(run).task)
+        other_set = tuple(set_departures(recipe.evaluation_set, scored.test_set))
+        departures = tuple(recipe_departures(recipe, evidence.config, run, manifest))
+    verdict, difference, reasons = judge(
+        printed.value,
+        ours if scored else None,
+        other_set=other_set,
+        departures=departures,
+        tolerance=tolerance,
+    )
+    failure = evidence.unfinished.get(run)
+    return Entry(
+        what=what,
+        paper=printed.text,
+        ours=None if difference is None else cell,
+        verdict=verdict,
+        difference=difference,
+        reasons=(failure,) if failure else reasons,
+        of_training=True,
+    )
+
+
+class Judgement(NamedTuple):
+    """As in Entry."""
 
     verdict: Verdict
     difference: float | None = None
     reasons: tuple[str, ...] = ()
-
-    @property
-    def judged(self) -> bool:
-        """Whether ours was compared with the paper's."""
-        return self.difference is not None
 
 
 def judge(

@@ -14,7 +14,6 @@ from aiayn.report.departures import departures, set_departures
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
 from aiayn.report.tables import Cell, Table, row, table, text
-from aiayn.results import paths
 
 NAMED = 2  # runs of a task
 NOT_KNOWN = "not known"
@@ -89,7 +88,7 @@ def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
     task = config.run(run).task
     for departure in departures(recipe, config, run, evidence.manifests.get(task)):
         yield Line(run, departure.said, "; ".join(known_costs(departure.key)) or NOT_KNOWN)
-    if scored := (evidence.scores.get(run) or {}).get(paths.TEST):
+    if scored := evidence.scored(run):
         for said in set_departures(recipe.evaluation_set, scored.test_set):
             yield Line(run, said, SENTENCES)
     if task == config.variations.task:
