@@ -29,7 +29,7 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.results.comparison import Comparison, Finding
+from aiayn.results.comparison import Comparison, Effect, Finding
 from aiayn.results.frames import over_seeds, scores_frame
 
 LEAD = (
@@ -97,21 +97,31 @@ def claim_text(statement: Statement) -> str:
     return f"{NAMES[statement.measure]} {statement.claim}"
 
 
-def effect_text(statement: Statement, number: float) -> str:
+def effect_text(measure: str, number: float) -> str:
     """A difference of BLEU, with its sign, or a ratio of perplexities."""
-    return FORMS[statement.measure].format(number).replace("-", MINUS)
+    return FORMS[measure].format(number).replace("-", MINUS)
+
+
+def effect_cell(effect: Effect, measure: str, run: str, outcome: str = "", tone: str = "") -> Cell:
+    """An effect with its interval; or the outcome, with both."""
+    value, low, high = (
+        effect_text(measure, number) for number in (effect.value, effect.low, effect.high)
+    )
+    interval = f"{value}, {low} to {high}" if outcome else f"{low} to {high}"
+    return Cell(
+        outcome or value,
+        detail="; ".join(filter(None, (interval, effect.missing_partners))),
+        sources=tuple(f"{effect.source}.{name}" for name in ("value", "low", "high")),
+        run=run,
+        tone=tone,
+    )
 
 
 def _row(statement: Statement, finding: Finding, compared: Comparison | None) -> RowValues:
     effect, measured, p = finding.effect, NOTHING, Cell("")
     if effect and compared:
         run = _run(statement, compared)
-        value, low, high = (
-            effect_text(statement, number) for number in (effect.value, effect.low, effect.high)
-        )
-        sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-        details = filter(None, (f"{low} to {high}", effect.missing_partners))
-        measured = Cell(value, detail="; ".join(details), sources=sources, run=run)
+        measured = effect_cell(effect, statement.measure, run)
         p = Cell(p_value(effect.corrected), sources=(f"{effect.source}.corrected",), run=run)
     elif finding.verdict == "undecided" and compared:
         measured = replace(NOTHING, detail=finding.why_not_tested or "")

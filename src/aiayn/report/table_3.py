@@ -10,11 +10,10 @@ from aiayn.config import Config
 from aiayn.paper import Paper, VariationRow, recipe_of
 from aiayn.paper.claims import agreement
 from aiayn.report.evidence import Evidence
-from aiayn.report.findings import design_notes
+from aiayn.report.findings import design_notes, effect_cell
 from aiayn.report.section import Section
 from aiayn.report.table_3_figures import figures
 from aiayn.report.tables import (
-    MINUS,
     NOTHING,
     Cell,
     RowValues,
@@ -26,12 +25,7 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.report.verdict import (
-    TOLERANCE_BLEU,
-    TOLERANCE_PERPLEXITY,
-    Entry,
-    compare_with_paper,
-)
+from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY, Entry, compare_with_paper
 from aiayn.results import paths
 from aiayn.results.comparison import Comparison, Measure
 from aiayn.results.frames import comparisons_frame, over_seeds, scores_frame
@@ -233,13 +227,7 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
         sizes = [Cell(f"{model.positions} positions", span=len(SIZES))]
     moves = [NOTHING for _ in MEASURES]
     if not is_base:
-        moves = [
-            _moves(measure, form, variation.run)
-            for measure, form in (
-                (variation.perplexity, "×{:.2f}"),
-                (variation.bleu, "{:+.2f}"),
-            )
-        ]
+        moves = [_moves(name, getattr(variation, name), variation.run) for name in MEASURES]
     named = {"r" if key == "neighbourhood" else key: x for key, x in model.extensions.items()}
     yield row(
         Cell("ours", detail=", ".join([name, *(f"{key} = {x}" for key, x in named.items())])),
@@ -258,20 +246,13 @@ def _cost(evidence: Evidence, model: str) -> ModelCost | None:
     return costs.get(evidence.config.variations.task)
 
 
-def _moves(measure: Measure, form: str, run: str) -> Cell:
+def _moves(measure: str, found: Measure, run: str) -> Cell:
     """What ours says of a row beside the base, and the effect; or why there is none."""
-    said = agreement(measure.claim, measure.outcome)
-    tone = "quiet" if measure.outcome == "undecided" else ""
-    effect = measure.effect
-    if effect is None:
-        return Cell(said, detail=measure.why_not_tested or "", tone=tone)
-    value, low, high = (
-        form.format(number).replace("-", MINUS)
-        for number in (effect.value, effect.low, effect.high)
-    )
-    sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-    details = filter(None, (f"{value}, {low} to {high}", effect.missing_partners))
-    return Cell(said, detail="; ".join(details), sources=sources, run=run, tone=tone)
+    said = agreement(found.claim, found.outcome)
+    tone = "quiet" if found.outcome == "undecided" else ""
+    if found.effect is None:
+        return Cell(said, detail=found.why_not_tested or "", tone=tone)
+    return effect_cell(found.effect, measure, run, outcome=said, tone=tone)
 
 
 def _over_seeds(measure: Measure, run: str) -> Cell:
