@@ -10,23 +10,14 @@ import pandas as pd
 
 from aiayn.config import Config
 from aiayn.evaluation.label_metrics import LABEL_METRICS
+from aiayn.evaluation.significance import Difference
 from aiayn.paper.others import CROSS_VALIDATED
 from aiayn.report.attention_figures import attention_figure
 from aiayn.report.cells import scores_table
 from aiayn.report.drawing import drawing, heat_map
 from aiayn.report.evidence import Evidence, Scores, tested_fold
 from aiayn.report.section import Figure
-from aiayn.report.tables import (
-    Cell,
-    RowValues,
-    Table,
-    numbers,
-    p_value,
-    row,
-    signed,
-    table,
-    text,
-)
+from aiayn.report.tables import Cell, RowValues, Table, numbers, p_value, row, signed, table, text
 from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 from aiayn.results.illustrations import read_attention
@@ -44,9 +35,21 @@ PROTOCOL = (
 
 def tables(evidence: Evidence) -> Iterator[Table]:
     """What every run that labels was scored; none where the scale has no such run."""
-    labelled = evidence.scores_of("classification")
-    yield from cross_validated(evidence.config, labelled)
-    yield from _scores(evidence)
+
+    def difference(_: str, scored: SplitScores) -> str:
+        accuracy, baseline = (scored.scores[name].value for name in (ACCURACY.name, BASELINE.name))
+        return signed(accuracy - baseline)
+
+    yield from cross_validated(evidence.config, evidence.scores_of("classification"))
+    yield from scores_table(
+        evidence,
+        "classification",
+        f"Classification at the scale {evidence.config.scale}",
+        (PROTOCOL,),
+        key="labels",
+        of="Sentences",
+        further={f"{ACCURACY.label} − {BASELINE.label}": difference},
+    )
 
 
 def figures(evidence: Evidence) -> Iterator[Figure]:
@@ -65,26 +68,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
             return
 
 
-def _scores(evidence: Evidence) -> Iterator[Table]:
-    def difference(_: str, scored: SplitScores) -> str:
-        accuracy, baseline = (scored.scores[name].value for name in (ACCURACY.name, BASELINE.name))
-        return signed(accuracy - baseline)
-
-    yield from scores_table(
-        f"Classification at the scale {evidence.config.scale}",
-        evidence.scores_of("classification"),
-        LABEL_METRICS,
-        (PROTOCOL,),
-        key="labels",
-        unfinished=evidence.unfinished,
-        of="Sentences",
-        further={f"{ACCURACY.label} − {BASELINE.label}": difference},
-    )
-
-
-def _confusions(
-    labelled: Scores,
-) -> Iterator[Figure]:
+def _confusions(labelled: Scores) -> Iterator[Figure]:
     """One for each set of labels, as all folds share theirs: of the first run with a test set."""
     shown: set[tuple[str, ...]] = set()
     for run, splits in labelled.items():
@@ -190,27 +174,21 @@ def _our_row(model: str, folds: pd.DataFrame, number_of_folds: int) -> RowValues
 def _tests(models: Mapping[str, pd.DataFrame], share: float) -> Iterator[str]:
     for (one, folds), (other, other_folds) in combinations(models.items(), 2):
         if tested := paired_t(folds[ACCURACY.name], other_folds[ACCURACY.name], share):
-            mean, p, count = tested
-            yield f"{one} − {other}: {signed(mean)} over {count} folds, p = {p_value(p)}."
+            count, p = tested.degrees + 1, p_value(tested.p_different())
+            yield f"{one} − {other}: {signed(tested.value)} over {count:g} folds, p = {p}."
 
 
-def paired_t(
-    one: pd.Series[float], other: pd.Series[float], share: float
-) -> tuple[float, float, int] | None:
-    """The mean difference over common folds, its p-value, and how many folds; None where these
-    are fewer than two, or all the same.
+def paired_t(one: pd.Series[float], other: pd.Series[float], share: float) -> Difference | None:
+    """The mean difference over common folds; None where these are fewer than two, or all the same.
 
     Args:
         one: accuracy by fold, in percent, and `other` of another model.
         share: of tested to trained sentences.
     Source: Nadeau and Bengio 2003: the variance of k differences is multiplied by 1/k + `share`.
     """
-    from scipy.stats import t
-
     # rounded as the scores are, or equal differences would be unequal by rounding
     differences = (one - other).dropna().round(DECIMALS)
     if differences.nunique() < 2:
         return None
-    mean = float(differences.mean())
     error = math.sqrt(differences.var() * (1 / len(differences) + share))
-    return mean, float(2 * t.sf(abs(mean) / error, len(differences) - 1)), len(differences)
+    return Difference(float(differences.mean()), error, len(differences) - 1)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from aiayn.config import Config
-from aiayn.evaluation.accuracy import COPYING_METRICS
 from aiayn.report.cells import scores_table
 from aiayn.report.drawing import INK, draw_lines, drawing
 from aiayn.report.evidence import Evidence, runs_of
@@ -39,12 +38,11 @@ def tables(evidence: Evidence) -> Iterator[Table]:
         return f"{shortest} to {longest}"
 
     yield from scores_table(
+        evidence,
+        "copying",
         "Sequences copied",
-        evidence.scores_of("copying"),
-        COPYING_METRICS,
         (NOTE,),
         key="copying",
-        unfinished=evidence.unfinished,
         of="Sequences",
         further={
             "Positions": lambda run, _: config.model_of(run).positions,

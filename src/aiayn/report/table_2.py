@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -79,7 +79,14 @@ def section(evidence: Evidence) -> Section:
         lead=paper.about["table_2"],
         tables=(
             _as_printed(evidence, entries, costs),
-            *_all_scores(evidence, costs),
+            *scores_table(
+                evidence,
+                "translation",
+                f"All translation scores at the scale {evidence.config.scale}",
+                (MEASURED, MULTI30K, COUNTED),
+                key="measured",
+                further={"Training FLOPs": lambda run, _: _cost(costs.get(run))},
+            ),
         ),
         records=_records(evidence, entries),
         entries=tuple(entries.values()),
@@ -178,25 +185,11 @@ def _our_row(
 def _our_bleu(pair: str, run: str, evidence: Evidence, entries: Mapping[str, Entry]) -> Cell:
     protocol = evidence.paper.table_2_columns[pair].protocol
     metrics = sorted(TRANSLATION_METRICS, key=lambda metric: metric.name != protocol)
-    return our_cell(entries.get(run), evidence.scored(run), run, metrics, evidence.unfinished)
+    return our_cell(evidence, entries.get(run), run, metrics)
 
 
 def _cost(flops: float | None) -> Cell:
     return NOTHING if flops is None else Cell(rounded(flops))
-
-
-def _all_scores(evidence: Evidence, costs: Costs) -> Iterator[Table]:
-    scores = evidence.scores_of("translation")
-    used = set(scores_frame(evidence.config, scores)["metric"])
-    yield from scores_table(
-        f"All translation scores at the scale {evidence.config.scale}",
-        scores,
-        [metric for metric in TRANSLATION_METRICS if metric.name in used],
-        (MEASURED, MULTI30K, COUNTED),
-        key="measured",
-        unfinished=evidence.unfinished,
-        further={"Training FLOPs": lambda run, _: _cost(costs.get(run))},
-    )
 
 
 def _records(evidence: Evidence, entries: Mapping[str, Entry]) -> pd.DataFrame:
