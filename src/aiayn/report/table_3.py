@@ -69,17 +69,15 @@ NEIGHBOURHOOD = (
 
 def section(evidence: Evidence) -> Section:
     """Table 3 with ours; entries are the BLEU and perplexity cells of all rows."""
-    paper, config = evidence.paper, evidence.config
-    compared, profile = evidence.variations, evidence.models
     return Section(
         key="table_3",
         title="Table 3: variations",
         subtitle="of the architecture, on the development set",
-        lead=paper.about["table_3"],
+        lead=evidence.paper.about["table_3"],
         tables=(_table(evidence),),
         records=_records(evidence),
         entries=tuple(_entries(evidence)),
-        figures=tuple(figures(paper, config, compared, profile)),
+        figures=tuple(figures(evidence)),
     )
 
 

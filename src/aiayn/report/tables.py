@@ -16,6 +16,7 @@ T = TypeVar("T")
 EMPTY = "–"
 MINUS = "−"
 DIGITS, SUPERSCRIPTS = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"
+RAISED = str.maketrans(DIGITS, SUPERSCRIPTS)
 
 LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -190,6 +191,11 @@ def not_run(found: Mapping[str, object], reasons: Mapping[str, str]) -> Iterator
         yield f"Not run: {', '.join(missing)}."
 
 
+def shortened(names: Sequence[str], most: int) -> str:
+    """The names; of more than `most`, the first and how many more there are."""
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > most else ", ".join(names)
+
+
 def p_value(p: float) -> str:
     """To four decimals; a smaller one is said to be smaller, as none is zero."""
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
@@ -198,7 +204,7 @@ def p_value(p: float) -> str:
 def power_of_ten(printed: str) -> str:
     """1.0e20 as 1.0·10²⁰."""
     mantissa, _, exponent = printed.partition("e")
-    return f"{mantissa}·10{exponent.translate(str.maketrans(DIGITS, SUPERSCRIPTS))}"
+    return f"{mantissa}·10{exponent.translate(RAISED)}"
 
 
 def signed(value: float) -> str:
