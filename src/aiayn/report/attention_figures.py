@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import escape
 
 from aiayn.report.drawing import MARKERS, PALETTE, drawing, heat_map
 from aiayn.report.section import Figure
@@ -158,7 +159,6 @@ def single_head_figure(maps: AttentionMaps, kind: str, layer: int, head: int) ->
 
 def _with_tips(svg: str, tips: Mapping[str, str]) -> str:
     """The SVG with a text for each of these elements, which browsers show under the pointer."""
-    from markupsafe import escape
 
     def with_tip(found: re.Match[str]) -> str:
         tip = f"<title>{escape(tips[found[2]])}</title>"

@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,12 +58,12 @@ STYLE: Mapping[str, object] = {
 }
 
 
+@dataclass
 class Drawing:
     """A matplotlib figure to draw on; `svg` is there once the block of `drawing` has ended."""
 
-    def __init__(self, figure: Figure) -> None:
-        self.figure = figure
-        self.svg = ""
+    figure: Figure
+    svg: str = ""
 
 
 @contextmanager

@@ -69,13 +69,11 @@ def _figures(entries: Sequence[Entry], config: Config) -> str:
         else f"none of the paper's {trained.total()} scores ({MEASURES}) can be judged here, since "
         "they are for its own data, models and recipe"
     )
-    if not untrained:
-        return f"{scores[0].upper()}{scores[1:]}."
-    return (
-        f"{scores[0].upper()}{scores[1:]}; of {untrained} figures that need no training "
-        f"(sequential operations, path lengths, parameters), {counted[Verdict.REPRODUCED]} are "
-        "reproduced."
+    others = (
+        f"; of {untrained} figures that need no training (sequential operations, path lengths, "
+        f"parameters), {counted[Verdict.REPRODUCED]} are reproduced"
     )
+    return f"{scores[0].upper()}{scores[1:]}{others if untrained else ''}."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -29,7 +29,6 @@ from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY, Entry, co
 from aiayn.results import paths
 from aiayn.results.comparison import Comparison, Measure
 from aiayn.results.frames import comparisons_frame, over_seeds, scores_frame
-from aiayn.results.profiles import ModelCost
 
 MEASURES = ("perplexity", "bleu")
 SIZES = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls", "steps")
@@ -225,23 +224,20 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
         sizes = [Cell(f"{model.positions} positions", span=len(SIZES))]
     moves = [NOTHING for _ in MEASURES]
     if not is_base:
-        moves = [_moves(name, getattr(variation, name), variation.run) for name in MEASURES]
+        moves = [
+            _moves(measure, getattr(variation, measure), variation.run) for measure in MEASURES
+        ]
     named = {"r" if key == "neighbourhood" else key: x for key, x in model.extensions.items()}
     yield row(
         Cell("ours", detail=", ".join([name, *(f"{key} = {x}" for key, x in named.items())])),
         *sizes,
         _over_seeds(variation.perplexity, variation.run),
         _over_seeds(variation.bleu, variation.run),
-        _millions(_cost(evidence, name)),
+        _millions(evidence, name),
         *moves,
         tone="ours",
         block=group,
     )
-
-
-def _cost(evidence: Evidence, model: str) -> ModelCost | None:
-    costs = evidence.models.models.get(model, {}) if evidence.models else {}
-    return costs.get(evidence.config.variations.task)
 
 
 def _moves(measure: str, found: Measure, run: str) -> Cell:
@@ -259,11 +255,13 @@ def _over_seeds(measure: Measure, run: str) -> Cell:
     return Cell(f"{measure.mean:.2f}", detail=detail, sources=sources, run=run)
 
 
-def _millions(cost: ModelCost | None) -> Value:
+def _millions(evidence: Evidence, model: str) -> Value:
+    """Of parameters; None where they have not been counted."""
+    costs = evidence.models.models.get(model, {}) if evidence.models else {}
+    cost = costs.get(evidence.config.variations.task)
     if cost is None:
         return None
-    parameters = f"{cost.parameters / 1e6:.2f}"
-    return Cell(parameters, sources=(f"{cost.source}.parameters",), run="profile_models")
+    return Cell(f"{cost.parameters / 1e6:.2f}", sources=(f"{cost.source}.parameters",))
 
 
 def _records(evidence: Evidence) -> pd.DataFrame:
