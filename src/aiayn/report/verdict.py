@@ -1,18 +1,17 @@
-"""Whether a number of ours reproduces one of the paper's, and when that may be asked at all.
+"""Whether a number of ours reproduces the paper's, and whether the two can be compared at all.
 
-A verdict needs like beside like: the paper's evaluation set, and the paper's whole recipe. A score
-on other sentences was not run at this scale, whatever it is; one on the paper's sentences by
-another recipe is not the paper's recipe. Every departure is named (report/departures.py).
+Only like is compared with like: the paper's evaluation set and the paper's whole recipe. A score on
+other sentences counts as not run at this scale; one on the paper's sentences by another recipe, as
+not the paper's recipe. Every departure is named (report/departures.py).
 
-Two figures measured the paper's way count as equal up to a tolerance. Late checkpoints of one
-training differ by about 0.3 BLEU (as NVIDIA's DeepLearningExamples report), so less than
-TOLERANCE_BLEU would ask for luck. A protocol mistaken for another moves a score by about as much:
-compounds that are not split by 0.7 or more (fairseq's big EN-DE: 29.3 with, 28.6 by sacreBLEU), a
-reference with typographic quotes by 0.5 (docs/deviations.md). So more would accept a score by the
-wrong protocol. The bootstrap interval is shown but does not decide: it says how far the score would
-move on other sentences, and the paper's sentences are the same as ours. TOLERANCE_PERPLEXITY asks
-of a perplexity what TOLERANCE_BLEU asks of BLEU: over the paper's base and rows (C), 0.12 nats a
-piece go with 1 BLEU, so half a BLEU with 6 % of a perplexity.
+Comparable figures are equal up to a tolerance. Late checkpoints of one training differ by about 0.3
+BLEU (as NVIDIA's DeepLearningExamples report), so with less than TOLERANCE_BLEU a verdict would
+depend on luck. A wrong protocol moves a score by about as much: by 0.7 or more if compounds are not
+split (fairseq's big EN-DE: 29.3 with, 28.6 by sacreBLEU), by 0.5 for a reference with typographic
+quotes (docs/deviations.md). So more would accept a score by the wrong protocol. The bootstrap
+interval is shown but does not decide: it covers the choice of sentences, and the paper's sentences
+are the same as ours. TOLERANCE_PERPLEXITY is chosen to match: over the paper's base
+and rows (C), 1 BLEU corresponds to 0.12 nats a piece, so half a BLEU to 6 % of a perplexity.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from aiayn.paper import Printed, Recipe
-from aiayn.report.departures import recipe_departures, set_departures
+from aiayn.report.departures import departures, set_departures
 from aiayn.report.evidence import Evidence
 from aiayn.report.tables import Cell
 
@@ -84,16 +83,17 @@ def compare_with_paper(
     """
     scored = evidence.scored(run, split)
     other_set: tuple[str, ...] = ()
-    departures: tuple[str, ...] = ()
+    other_recipe: tuple[str, ...] = ()
     if scored:
         manifest = evidence.manifests.get(evidence.config.run(run).task)
         other_set = tuple(set_departures(recipe.evaluation_set, scored.test_set))
-        departures = tuple(recipe_departures(recipe, evidence.config, run, manifest))
+        found = departures(recipe, evidence.config, run, manifest)
+        other_recipe = tuple(departure.text for departure in found)
     verdict, difference, reasons = judge(
         printed.value,
         ours if scored else None,
         other_set=other_set,
-        departures=departures,
+        other_recipe=other_recipe,
         tolerance=tolerance,
     )
     failure = evidence.unfinished.get(run)
@@ -121,7 +121,7 @@ def judge(
     ours: float | None,
     *,
     other_set: tuple[str, ...] = (),
-    departures: tuple[str, ...] = (),
+    other_recipe: tuple[str, ...] = (),
     tolerance: float,
 ) -> Judgement:
     """Compare two figures.
@@ -130,14 +130,14 @@ def judge(
         paper: the printed value.
         ours: by the paper's protocol, None where there is no such score.
         other_set: how the sentences of ours differ from the paper's.
-        departures: how our run differs from the paper's recipe.
+        other_recipe: how our run differs from the paper's recipe.
         tolerance: the largest difference that counts as none.
     """
     if ours is None or other_set:
-        return Judgement(Verdict.NOT_RUN, reasons=(*other_set, *departures) or ("no score yet",))
-    if departures:
-        return Judgement(Verdict.OTHER_RECIPE, reasons=departures)
-    # two decimals are what scores are kept with; without rounding, 27.8 - 27.3 exceeds 0.5
+        return Judgement(Verdict.NOT_RUN, reasons=(*other_set, *other_recipe) or ("no score yet",))
+    if other_recipe:
+        return Judgement(Verdict.OTHER_RECIPE, reasons=other_recipe)
+    # scores have two decimals; without rounding, 27.8 - 27.3 exceeds 0.5
     difference = round(ours - paper, 2)
     within = abs(difference) <= round(tolerance, 2)
     return Judgement(Verdict.REPRODUCED if within else Verdict.DIFFERS, difference)

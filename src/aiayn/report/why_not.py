@@ -84,7 +84,7 @@ def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
         return
     task = config.run(run).task
     for departure in departures(recipe, config, run, evidence.manifests.get(task)):
-        yield Line(run, departure.said, "; ".join(known_costs(departure.key)) or NOT_KNOWN)
+        yield Line(run, departure.text, "; ".join(known_costs(departure.key)) or NOT_KNOWN)
     if scored := evidence.scored(run):
         for said in set_departures(recipe.evaluation_set, scored.test_set):
             yield Line(run, said, SENTENCES)

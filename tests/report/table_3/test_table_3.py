@@ -227,7 +227,7 @@ def test_bleu_is_judged_by_the_mean_of_the_seeds(
     }
 
     monkeypatch.setattr(verdict, "set_departures", lambda *_: ())
-    monkeypatch.setattr(verdict, "recipe_departures", lambda *_: ())
+    monkeypatch.setattr(verdict, "departures", lambda *_: ())
     entries = section(replace(evidence, scores={**evidence.scores, **scores})).entries
     (base,) = (entry for entry in entries if entry.what == "base: BLEU")
     assert (base.verdict, base.ours) == (Verdict.DIFFERS, Cell("23.90", run="en-de.small"))
