@@ -1,4 +1,4 @@
-"""Scores and verdicts, as tables show them and as CSV files have them."""
+"""Scores and verdicts as cells of tables and lines of CSV files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aiayn.results.scores import Score, SplitScores
 
 
 def score_cell(score: Score | None, run: str) -> Cell:
-    """The score over its interval, if it has one; None: the run has no such score."""
+    """A score with its interval, if it has one; a dash where the run has no such score."""
     if score is None:
         return NOTHING
     detail, sources = "", [f"{score.source}.value"]
@@ -29,7 +29,7 @@ def score_cell(score: Score | None, run: str) -> Cell:
 
 
 def judged_cell(entry: Entry) -> Cell:
-    """Ours with the sign of its verdict; a dash where there is none."""
+    """Ours in the colour of its verdict; a dash where there is none."""
     return replace(entry.ours, tone=entry.verdict.name.lower()) if entry.ours else NOTHING
 
 

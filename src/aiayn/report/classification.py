@@ -1,4 +1,4 @@
-"""Sentences that are labelled by self-attention alone: accuracy, confusion, confidence."""
+"""Sentence classification: accuracy, means over folds, confusion matrices and attention."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROTOCOL = (
 
 
 def tables(evidence: Evidence) -> Iterator[Table]:
-    """What every run that labels was scored; none where the scale has no such run."""
+    """Means over folds, and all scores; none where the scale has no classifier."""
 
     def difference(_: str, scored: SplitScores) -> str:
         accuracy, baseline = (scored.scores[name].value for name in (ACCURACY.name, BASELINE.name))
@@ -69,7 +69,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
 
 
 def _confusions(labelled: Scores) -> Iterator[Figure]:
-    """One for each set of labels, as all folds share theirs: of the first run with a test set."""
+    """One for each set of labels, since folds share theirs: of the first run that was tested."""
     shown: set[tuple[str, ...]] = set()
     for run, splits in labelled.items():
         test = (splits or {}).get(paths.TEST)
@@ -119,7 +119,7 @@ FOLDS_NOTE = (
 
 
 def cross_validated(config: Config, labelled: Scores) -> Iterator[Table]:
-    """One table for each text that is divided into folds; none where no task has any."""
+    """A table for each text that is divided into folds."""
     for published in CROSS_VALIDATED:
         fold_of_task, number_of_folds = {}, 0
         for task in config.tasks:

@@ -1,4 +1,4 @@
-"""Sequences copied: how many exactly, at lengths that training had and at longer ones."""
+"""The copying task: the share of exact copies, at lengths seen in training and beyond."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXTRAPOLATION = (
 
 
 def tables(evidence: Evidence) -> Iterator[Table]:
-    """One of all runs that copy; none where the scale has no such run."""
+    """A table of all runs of copying tasks; none where the scale has no such run."""
     config = evidence.config
 
     def lengths(_: str, scored: SplitScores) -> str:

@@ -32,12 +32,11 @@ Scores = Mapping[str, Mapping[str, SplitScores] | None]
 class Evidence:
     """Mappings of runs and of tasks go in the order of params.yaml.
 
-    A run has no history, a task no manifest and so on before the stage has run. `root` is the
-    scale's folder, for what is read only where it is shown: texts, outputs, illustrations.
-    `outdated` names the runs, tasks and stages whose files were made with other parameters than
-    params.yaml has now, with these parameters; what they left is not shown. Nor is what a run, task
-    or stage in `unfinished` left before: there the reason is shown why the last `aiayn repro` did
-    not finish it.
+    Results are missing until their stage has run. `root` is the scale's folder, for files that are
+    read only where they are shown: texts, outputs, illustrations. `outdated` are the runs, tasks
+    and stages whose files were made with other values of some parameters, with the names of these;
+    `unfinished` those that the last `aiayn repro` did not finish, with the reasons. The files of
+    either are not shown.
     """
 
     root: Path
@@ -140,7 +139,7 @@ def leading_runs(config: Config, task: str) -> list[str]:
 
 
 def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | None:
-    """Of a task whose test set is a fold of some text: that text's downloads, and which fold."""
+    """The downloads of the text of which a task's test set is a fold, and the fold; else None."""
     labelled = config.catalogue.corpora[config.task(task).text.tests[paths.TEST]].labelled
     if labelled is None or labelled.folds is None:
         return None

@@ -1,7 +1,4 @@
-"""Sentences of each translation task's test set with what every run made of them.
-
-Trees cannot be read as text: table 4 draws some (report/parse_trees.py).
-"""
+"""Sentences of each translation task's test set with every run's output (table 4 draws trees)."""
 
 from __future__ import annotations
 
@@ -33,8 +30,7 @@ class TranslatedSet:
 
 
 class Words(NamedTuple):
-    """Neighbouring words, separated by spaces, of which the reference and a hypothesis both have
-    the same, or which were added to it, or are missing from it."""
+    """Consecutive words that a hypothesis shares with the reference, adds to it, or misses."""
 
     text: str
     mark: Literal["same", "added", "missing"]
@@ -42,7 +38,7 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What one or more runs made of a sentence, compared with the reference; chrF in percent."""
+    """The output of one or more runs, compared with the reference; chrF in percent."""
 
     runs: tuple[str, ...]
     words: tuple[Words, ...]
@@ -126,7 +122,7 @@ def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> TaskExam
 
 
 def word_differences(reference: str, hypothesis: str) -> Iterator[Words]:
-    """What leads from the reference to the hypothesis, missing words before added ones."""
+    """The words of both in order, missing ones before added ones."""
     expected, words = reference.split(), hypothesis.split()
     matcher = SequenceMatcher(None, expected, words, autojunk=False)
     for kind, r_begin, r_end, h_begin, h_end in matcher.get_opcodes():

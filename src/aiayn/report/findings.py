@@ -62,7 +62,7 @@ TONES = {"holds at this scale": "reproduced", "does not hold at this scale": "di
 
 
 def section(evidence: Evidence) -> Section:
-    """A row for each statement, tested or not; one for all of them where none was."""
+    """A row for each statement, tested or not; a single row if none was tested."""
     compared = evidence.variations
     findings = dict.fromkeys(STATEMENTS, NOT_TESTED)
     if compared:
@@ -123,7 +123,7 @@ def _row(statement: Statement, finding: Finding, compared: Comparison | None) ->
         run = _run(statement, compared)
         measured = effect_cell(effect, statement.measure, run)
         p = Cell(p_value(effect.corrected), sources=(f"{effect.source}.corrected",), run=run)
-    elif finding.verdict == "undecided" and compared:
+    elif finding.verdict == "undecided":
         measured = replace(NOTHING, detail=finding.why_not_tested or "")
     return row(
         Cell(statement.text, detail=statement.section),
@@ -194,8 +194,7 @@ def published(evidence: Evidence) -> Iterator[Table]:
 
 
 def _rows(figure: Published, evidence: Evidence, scores: pd.DataFrame) -> Iterator[RowValues]:
-    """A row for each run with the same score and for each mean over seeds, or one that says that
-    there is none."""
+    """A row for each run with the same score and each mean over seeds, or a single empty one."""
     tasks = {
         name: split
         for name, task in evidence.config.tasks.items()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 200  # a curve's at most: more would only make the page heavy; the CSV has them all
-SHOWN = 8  # runs of a figure, as many as can be told apart
+SHOWN = 8  # runs of a figure that can still be distinguished
 COLUMNS = ["run", "step", "loss", "dev_perplexity", "learning_rate"]
 
 

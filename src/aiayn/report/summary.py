@@ -1,4 +1,4 @@
-"""What the report comes to: three sentences, and every published figure with its verdict."""
+"""The summary in three sentences, and a table of every published figure with its verdict."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def _claims(evidence: Evidence) -> str:
     tested = sum(n for verdict, n in verdicts.items() if verdict != Verdict.NOT_RUN.value)
     if not tested:
         return "No claim of the paper is tested here: this scale compares no two models."
-    said: Mapping[Outcome, tuple[str, str]] = {
+    verbs: Mapping[Outcome, tuple[str, str]] = {
         "holds at this scale": ("holds", "hold"),
         "does not hold at this scale": ("does not hold", "do not hold"),
         "undecided": ("is undecided", "are undecided"),
     }
     parts = [
-        f"{verdicts[verdict]} {words[verdicts[verdict] > 1]}"
-        for verdict, words in said.items()
+        f"{verdicts[verdict]} {forms[verdicts[verdict] > 1]}"
+        for verdict, forms in verbs.items()
         if verdicts[verdict]
     ]
     tests = "claim" if tested == 1 else "claims"

@@ -241,12 +241,12 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
 
 
 def _moves(measure: str, found: Measure, run: str) -> Cell:
-    """What ours says of a row beside the base, and the effect; or why there is none."""
-    said = agreement(found.claim, found.outcome)
+    """How a row of ours differs from the base, and the effect; or why there is none."""
+    outcome = agreement(found.claim, found.outcome)
     tone = "quiet" if found.outcome == "undecided" else ""
     if found.effect is None:
-        return Cell(said, detail=found.why_not_tested or "", tone=tone)
-    return effect_cell(found.effect, measure, run, outcome=said, tone=tone)
+        return Cell(outcome, detail=found.why_not_tested or "", tone=tone)
+    return effect_cell(found.effect, measure, run, outcome, tone)
 
 
 def _over_seeds(measure: Measure, run: str) -> Cell:

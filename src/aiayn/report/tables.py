@@ -1,4 +1,4 @@
-"""A table once, in three notations: Markdown, LaTeX, and (through the page's template) HTML."""
+"""Tables, written as Markdown and LaTeX here and as HTML by the page's template."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LATEX = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What one cell says.
+    """The content of a cell.
 
     `detail` is a remark in smaller print, `mark` refers to a note, `span` counts the columns it
     takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that
@@ -197,7 +197,7 @@ def shortened(names: Sequence[str], most: int) -> str:
 
 
 def p_value(p: float) -> str:
-    """To four decimals; a smaller one is said to be smaller, as none is zero."""
+    """To four decimals; no p-value is zero."""
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 

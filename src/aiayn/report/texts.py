@@ -1,4 +1,4 @@
-"""The text itself: what of each corpus was kept and what not, and what is held out."""
+"""Corpora, what cleaning kept and dropped of them, and the held-out sets."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ depend on luck. A wrong protocol moves a score by about as much: by 0.7 or more 
 split (fairseq's big EN-DE: 29.3 with, 28.6 by sacreBLEU), by 0.5 for a reference with typographic
 quotes (docs/deviations.md). So more would accept a score by the wrong protocol. The bootstrap
 interval is shown but does not decide: it covers the choice of sentences, and the paper's sentences
-are the same as ours. TOLERANCE_PERPLEXITY is chosen to match: over the paper's base
-and rows (C), 1 BLEU corresponds to 0.12 nats a piece, so half a BLEU to 6 % of a perplexity.
+are the same as ours. TOLERANCE_PERPLEXITY is chosen to match: over the paper's base and rows (C),
+1 BLEU corresponds to 0.12 nats a piece, so half a BLEU to 6 % of a perplexity.
 """
 
 from __future__ import annotations
@@ -31,10 +31,7 @@ TOLERANCE_PERPLEXITY = 0.05  # of the printed value
 
 
 class Verdict(Enum):
-    """What can be said of a cell.
-
-    What holds by construction could not have come out otherwise, and is no evidence.
-    """
+    """What holds by construction could not have come out otherwise, and is no evidence."""
 
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
