@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeVar
@@ -33,7 +33,6 @@ class Cell:
     `detail` is a remark in smaller print, `mark` refers to a note, `span` counts the columns it
     takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that
     order, is written, and in `run` whose it is. `tone` is a class of the page's style sheet.
-    The table sets `side`: l, r, or c across several columns, and `minor` as in TableColumn.
     """
 
     text: str
@@ -43,8 +42,6 @@ class Cell:
     sources: tuple[str, ...] = ()
     run: str = ""
     tone: str = ""
-    side: str = field(default="", compare=False)
-    minor: bool = field(default=False, compare=False)
 
 
 NOTHING = Cell(EMPTY, tone="quiet")
@@ -139,6 +136,14 @@ class Table:
         for _, rows in groupby(self.rows, key=attrgetter("block")):
             yield tuple(rows)
 
+    def placed(self, row: Row) -> Iterator[tuple[Cell, str, bool]]:
+        """Each cell of a row, its alignment (l, r, or c over several columns), and whether all of
+        its columns are minor."""
+        free = self.columns
+        for cell in row.cells:
+            taken, free = free[: cell.span], free[cell.span :]
+            yield cell, "c" if cell.span > 1 else taken[0].side, all(c.minor for c in taken)
+
 
 def table(
     title: str,
@@ -171,12 +176,10 @@ def _laid_out(values: Iterable[Value], columns: Sequence[TableColumn]) -> tuple[
     for value in values:
         if not free:
             raise ValueError(f"more values than columns: {cells}, {value}")
-        cell = free[0].cell(value)
-        taken, free = free[: cell.span], free[cell.span :]
-        minor = all(column.minor for column in taken)
-        cells.append(replace(cell, side=taken[0].side, minor=minor))
-    cells[-1] = replace(cells[-1], span=cells[-1].span + len(free))
-    return tuple(replace(cell, side="c") if cell.span > 1 else cell for cell in cells)
+        cells.append(free[0].cell(value))
+        free = free[cells[-1].span :]
+    last = cells.pop()
+    return (*cells, replace(last, span=last.span + len(free)))
 
 
 def not_run(found: Mapping[str, object], reasons: Mapping[str, str]) -> Iterator[str]:
