@@ -120,24 +120,28 @@ FOLDS_NOTE = (
 
 def cross_validated(config: Config, labelled: Scores) -> Iterator[Table]:
     """A table for each text that is divided into folds."""
+    tested = {task: found for task in config.tasks if (found := tested_fold(config, task))}
     for published in CROSS_VALIDATED:
-        fold_of_task, number_of_folds = {}, 0
-        for task in config.tasks:
-            downloads, folds = tested_fold(config, task) or (frozenset(), None)
-            if folds and downloads == {published[0].download}:
-                fold_of_task[task], number_of_folds = folds.fold, folds.of
-        if not fold_of_task:
+        folds = {
+            task: fold
+            for task, (downloads, fold) in tested.items()
+            if downloads == {published[0].download}
+        }
+        if not folds:
             continue
         scores = scores_frame(config, labelled)
-        scores = scores[(scores["split"] == paths.TEST) & scores["task"].isin(list(fold_of_task))]
-        scores = scores.assign(fold=scores["task"].map(fold_of_task))
+        scores = scores[(scores["split"] == paths.TEST) & scores["task"].isin(list(folds))]
+        scores = scores.assign(
+            fold=scores["task"].map({task: fold.fold for task, fold in folds.items()})
+        )
         # several seeds of a fold count by their mean
         by_fold = scores.pivot_table("value", ["model", "fold"], "metric", sort=False)
         models = {
-            str(model): folds.droplevel("model")
-            for model, folds in by_fold.groupby("model", sort=False)
+            str(model): of_model.droplevel("model")
+            for model, of_model in by_fold.groupby("model", sort=False)
         }
-        share = 1 / max(len(config.task(task).text.train) for task in fold_of_task)
+        share = 1 / max(len(config.task(task).text.train) for task in folds)
+        number_of_folds = next(iter(folds.values())).of
         yield table(
             f"{published[0].text}: means over folds",
             text("Model", "Figures")
@@ -150,7 +154,7 @@ def cross_validated(config: Config, labelled: Scores) -> Iterator[Table]:
                     )
                     for figure in published
                 ),
-                *(_our_row(model, folds, number_of_folds) for model, folds in models.items()),
+                *(_our_row(name, found, number_of_folds) for name, found in models.items()),
             ],
             (FOLDS_NOTE, *_tests(models, share)),
             key="cross-validation",
@@ -158,17 +162,10 @@ def cross_validated(config: Config, labelled: Scores) -> Iterator[Table]:
 
 
 def _our_row(model: str, folds: pd.DataFrame, number_of_folds: int) -> RowValues:
-    accuracy, baseline = folds[ACCURACY.name], folds[BASELINE.name]
+    accuracy = folds[ACCURACY.name]
     deviation = float(accuracy.std()) if len(folds) > 1 else None
-    return row(
-        model,
-        "ours",
-        f"{len(folds)} of {number_of_folds}",
-        float(accuracy.mean()),
-        deviation,
-        float(baseline.mean()),
-        tone="ours",
-    )
+    means = float(accuracy.mean()), deviation, float(folds[BASELINE.name].mean())
+    return row(model, "ours", f"{len(folds)} of {number_of_folds}", *means, tone="ours")
 
 
 def _tests(models: Mapping[str, pd.DataFrame], share: float) -> Iterator[str]:

@@ -58,18 +58,15 @@ class Example:
     variations: tuple[Hypothesis, ...]
 
 
-@dataclass(frozen=True)
-class TaskExamples:
-    """Examples of a test set under headings."""
-
-    test_set: TranslatedSet
-    groups: Mapping[str, tuple[Example, ...]]
+Groups = Mapping[str, tuple[Example, ...]]
+"""Examples of a test set, by heading."""
 
 
-def examples(evidence: Evidence) -> Iterator[TaskExamples]:
+def examples(evidence: Evidence) -> Iterator[tuple[TranslatedSet, Groups]]:
     """Of every translation task whose test set is there; see `read_test_sets`."""
     for test_set in read_test_sets(evidence):
-        yield choose_examples(test_set, leading_runs(evidence.config, test_set.task))
+        leading = leading_runs(evidence.config, test_set.task)
+        yield test_set, choose_examples(test_set, leading)
 
 
 def read_test_sets(evidence: Evidence) -> Iterator[TranslatedSet]:
@@ -99,7 +96,7 @@ def read_test_sets(evidence: Evidence) -> Iterator[TranslatedSet]:
         )
 
 
-def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> TaskExamples:
+def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> Groups:
     """Lines spread evenly over the set, then the worst and the best of the first run with outputs.
 
     Args:
@@ -114,11 +111,10 @@ def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> TaskExam
         best = sorted(order, key=lambda n: (-scores[n], -len(test_set.reference[n]), n))
         groups[f"Worst of {judge}"] = order[:EXTREMES]
         groups[f"Best of {judge}, the longest first"] = best[:EXTREMES]
-    chosen = {
+    return {
         title: tuple(_example(test_set, number, leading) for number in numbers)
         for title, numbers in groups.items()
     }
-    return TaskExamples(test_set, chosen)
 
 
 def word_differences(reference: str, hypothesis: str) -> Iterator[Words]:

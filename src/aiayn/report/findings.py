@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from aiayn.config import Config, Text
-from aiayn.paper.corpora import EvaluationSet
+from aiayn.config import Config
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.paper.others import PUBLISHED, Published
 from aiayn.report.evidence import Evidence
@@ -199,7 +198,8 @@ def _rows(figure: Published, evidence: Evidence, scores: pd.DataFrame) -> Iterat
         name: split
         for name, task in evidence.config.tasks.items()
         if task.text.target == figure.target
-        and (split := _split(task.text, figure.sentences)) is not None
+        for split, corpus in {"dev": task.text.dev, **task.text.tests}.items()
+        if (corpus,) == figure.sentences.corpora
     }
     comparable = scores[
         (scores["metric"] == figure.score) & (scores["pairs"] == figure.sentences.pairs)
@@ -217,14 +217,6 @@ def _rows(figure: Published, evidence: Evidence, scores: pd.DataFrame) -> Iterat
         yield _figure_row(
             figure, "", Cell(EMPTY, detail="not run at this scale", tone="quiet"), None
         )
-
-
-def _split(text: Text, sentences: EvaluationSet) -> str | None:
-    """Which split of a task these sentences are."""
-    for split, corpora in {"dev": text.dev, **text.tests}.items():
-        if (corpora,) == sentences.corpora:
-            return split
-    return None
 
 
 def _score(score: Mapping[Any, Any]) -> Cell:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
 from aiayn.config import Config
-from aiayn.paper import Paper, VariationRow, recipe_of
+from aiayn.paper import VariationRow, recipe_of
 from aiayn.paper.claims import agreement
 from aiayn.report.evidence import Evidence
 from aiayn.report.findings import design_notes, effect_cell
@@ -27,7 +27,7 @@ from aiayn.report.tables import (
 )
 from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY, Entry, compare_with_paper
 from aiayn.results import paths
-from aiayn.results.comparison import Comparison, Measure
+from aiayn.results.comparison import Measure, Variation
 from aiayn.results.frames import comparisons_frame, over_seeds, scores_frame
 
 MEASURES = ("perplexity", "bleu")
@@ -85,23 +85,22 @@ def model_name(config: Config, row: str) -> str:
     return config.variations.base if row == "base" else row
 
 
-def _own_models(paper: Paper, config: Config, compared: Comparison | None) -> list[str]:
-    """Models that were trained on the task but are in no row of the paper."""
-    rows = {model_name(config, key) for key in paper.table_3}
-    return [name for name in (compared.models if compared else {}) if name not in rows]
+def _variations(evidence: Evidence) -> Mapping[str, Variation]:
+    """Our models that were compared, by name."""
+    return evidence.variations.models if evidence.variations else {}
 
 
 def _entries(evidence: Evidence) -> Iterator[Entry]:
     """Of every row BLEU, ours by the protocol that table 2 uses for the pair, and perplexity; both
     are means over the seeds."""
-    config, compared = evidence.config, evidence.variations
+    config, variations = evidence.config, _variations(evidence)
     scores = scores_frame(config, evidence.scores)
     protocol = evidence.paper.table_2_columns["en-de"].protocol
     of_dev = (scores["task"] == config.variations.task) & (scores["split"] == paths.DEV)
     bleus = scores[of_dev & (scores["metric"] == protocol)]
     for key, printed in evidence.paper.table_3.items():
         model = model_name(config, key)
-        variation = compared.models.get(model) if compared else None
+        variation = variations.get(model)
         run = variation.run if variation else ""
         bleu = _mean(bleus[bleus["model"] == model])
         measured = variation.perplexity if variation else None
@@ -143,7 +142,8 @@ def _words(key: str, printed: VariationRow) -> str:
 
 def _table(evidence: Evidence) -> Table:
     paper, config = evidence.paper, evidence.config
-    own = _own_models(paper, config, evidence.variations)
+    models = {model_name(config, key) for key in paper.table_3}
+    own = [name for name in _variations(evidence) if name not in models]
     rows: list[RowValues] = []
     for key, printed in paper.table_3.items():
         rows.append(_paper_row(key, printed))
@@ -174,13 +174,13 @@ def _table(evidence: Evidence) -> Table:
 
 def _not_run(evidence: Evidence) -> Iterator[str]:
     """A note on the rows whose model this scale has but has not run."""
-    config, compared = evidence.config, evidence.variations
+    config, variations = evidence.config, _variations(evidence)
     rows = (model_name(config, key) for key in evidence.paper.table_3)
     models = [name for name in rows if name in config.models]
     reasons = {
         config.run(run).model: why for run, why in evidence.unfinished.items() if run in config.runs
     }
-    yield from not_run({name: compared and compared.models.get(name) for name in models}, reasons)
+    yield from not_run({name: variations.get(name) for name in models}, reasons)
 
 
 def _paper_row(key: str, printed: VariationRow) -> RowValues:
@@ -210,9 +210,9 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
     """The sizes in which it differs from the base, and what it scored; none of a model that was not
     run."""
     config, compared = evidence.config, evidence.variations
-    variation = compared.models.get(name) if compared else None
-    if compared is None or variation is None:
+    if compared is None or name not in compared.models:
         return
+    variation = compared.models[name]
     model, base = config.models[name], config.models[compared.base]
     is_base = name == compared.base
     sizes: list[Value] = [
