@@ -26,12 +26,10 @@ def test_a_counted_model_is_its_printed_row(row: str) -> None:
 def test_the_printed_costs_are_hours_times_gpus_times_rate(row: str, hours: float) -> None:
     cost = PAPER.table_2_cost
     assert cost.hours[row].value == hours
-    flops = estimate(cost, hours=hours, devices=8, device="Tesla P100")
+    flops = estimate(cost, hours)
     printed = PAPER.table_2[row].flops_of_both
-    assert flops is not None
     assert printed is not None
     assert f"{flops:.1e}" == f"{printed.value:.1e}"
-    assert estimate(cost, hours=hours, devices=8, device="cpu: 2 x Some CPU") is None
 
 
 @pytest.mark.parametrize(("row", "derived"), [("base", 9.5e17), ("big", 9.6e18)])

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from aiayn.config import Config
-from aiayn.paper import PAPER
-from aiayn.report.costs import counted_costs, estimate, rounded, section
+from aiayn.report.costs import counted_costs, rounded, section
 from aiayn.report.evidence import Evidence
 from aiayn.report.verdict import Verdict
 from aiayn.results.history import History, Line
@@ -87,13 +86,6 @@ def test_records_are_ours_and_the_papers(
 ) -> None:
     made = section(evidence(models=models))
     assert list(made.records["origin"]) == ["ours", "paper", "paper", "paper"]
-
-
-def test_estimates_need_a_gpu_of_the_footnote() -> None:
-    # 1 hour x 8 x 9.5 TFLOPS, by hand
-    cost, p100 = PAPER.table_2_cost, "cuda: Tesla P100-PCIE-16GB"
-    assert estimate(cost, hours=1, devices=8, device=p100) == pytest.approx(2.736e17)
-    assert estimate(cost, hours=1, devices=8, device="cuda: NVIDIA H200") is None
 
 
 def test_costs_are_rounded_as_the_paper_prints() -> None:

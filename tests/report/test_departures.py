@@ -17,8 +17,8 @@ from aiayn.config import Config, Model
 from aiayn.paper import PAPER, EvaluationSet, Recipe, recipe_of
 from aiayn.report.departures import (
     Departure,
+    departures,
     parameter_departures,
-    recipe_departures,
     set_departures,
 )
 from aiayn.results.scores import TestSet
@@ -45,6 +45,10 @@ def changed(data: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
     return copied
 
 
+def texts(recipe: Recipe, config: Config, run: str, manifest: Manifest | None) -> list[str]:
+    return [departure.text for departure in departures(recipe, config, run, manifest)]
+
+
 def test_the_papers_recipe_departs_in_nothing(
     load: Load, wmt14: dict[str, Any], manifests: Manifests
 ) -> None:
@@ -53,7 +57,7 @@ def test_the_papers_recipe_departs_in_nothing(
         for pair in PAPER.table_2_columns:
             recipe = PAPER.table_2[row].recipes[pair]
             run = f"{pair}.{row}"
-            assert not list(recipe_departures(recipe, parameters, run, manifests[pair]))
+            assert not texts(recipe, parameters, run, manifests[pair])
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_every_parameter_of_the_recipe_counts(
     # what h implies is spelled out, so that one change is one departure
     given = changed(changed(wmt14, "models/base/d_k", 64), "models/base/d_v", 64)
     parameters = load(changed(given, path, value))
-    assert list(recipe_departures(RECIPE, parameters, RUN, manifests["en-de"])) == [said]
+    assert texts(RECIPE, parameters, RUN, manifests["en-de"]) == [said]
 
 
 def fields(section: StrictModel, name: str) -> Iterator[tuple[str, StrictModel, str]]:
@@ -154,7 +158,7 @@ def test_text_in_another_form_is_a_departure(
     load: Load, wmt14: dict[str, Any], manifests: Manifests
 ) -> None:
     lowered = manifests["en-de"].replace(form="lowercased_tokens")
-    (said,) = recipe_departures(RECIPE, load(wmt14), RUN, lowered)
+    (said,) = texts(RECIPE, load(wmt14), RUN, lowered)
     assert said == "its text has the form lowercased_tokens, not that of the corpora"
 
 
@@ -177,7 +181,7 @@ def test_the_run_that_was_once_called_reproduced(
     wmt14["training"] |= {"batch_tokens": 2048, "warmup_steps": 50}
     wmt14["tasks"]["en-de"] |= {"decoding": {"beam": 1, "alpha": 3.0, "extra_length": 50}}
     wmt14["tasks"]["en-de"]["bpe"]["vocabulary"] = 500
-    said = list(recipe_departures(RECIPE, load(wmt14), RUN, manifests["en-de"]))
+    said = texts(RECIPE, load(wmt14), RUN, manifests["en-de"])
     assert [reason.partition(" ")[0] for reason in said] == [
         "batch_tokens", "warmup_steps", "beam", "alpha", "vocabulary",
     ]  # fmt: skip
@@ -195,14 +199,14 @@ def test_what_reads_like_the_papers_round_number_is_no_departure(
     load: Load, wmt14: dict[str, Any], manifests: Manifests, path: str, value: int
 ) -> None:
     parameters = load(changed(wmt14, path, value))
-    assert not list(recipe_departures(RECIPE, parameters, RUN, manifests["en-de"]))
+    assert not texts(RECIPE, parameters, RUN, manifests["en-de"])
 
 
 def test_into_how_many_parts_a_batch_is_cut_is_no_departure(
     load: Load, wmt14: dict[str, Any], manifests: Manifests
 ) -> None:
     parameters = load(changed(wmt14, "training/micro_batches", 1))
-    assert not list(recipe_departures(RECIPE, parameters, RUN, manifests["en-de"]))
+    assert not texts(RECIPE, parameters, RUN, manifests["en-de"])
 
 
 class TestTrainingText:
@@ -219,7 +223,7 @@ class TestTrainingText:
         train = manifest.splits["train"]
         corpora = dict(train.corpora) | {"europarl-v7-de-en": Part(pairs=900, kept=900, dropped={})}
         splits = dict(manifest.splits) | {"train": train.replace(corpora=corpora, pairs=2_600_000)}
-        said = list(recipe_departures(RECIPE, parameters, RUN, manifest.replace(splits=splits)))
+        said = texts(RECIPE, parameters, RUN, manifest.replace(splits=splits))
         assert said == [
             "no training corpus has the 1,920,209 pairs of Europarl v7",
             "also trained on europarl-v7-de-en (900 pairs)",
@@ -234,7 +238,7 @@ class TestTrainingText:
         corpora = {f"corpus-{n}": part for n, part in enumerate(train.corpora.values())}
         splits = dict(manifest.splits) | {"train": train.replace(corpora=corpora)}
         renamed = manifest.replace(splits=splits)
-        assert not list(recipe_departures(RECIPE, parameters, RUN, renamed))
+        assert not texts(RECIPE, parameters, RUN, renamed)
 
     def test_a_count_without_empty_lines_is_no_departure(
         self, parameters: Config, manifests: Manifests
@@ -248,7 +252,7 @@ class TestTrainingText:
         }
         splits = dict(manifest.splits) | {"train": train.replace(corpora=corpora)}
         counted = manifest.replace(splits=splits)
-        assert not list(recipe_departures(RECIPE, parameters, RUN, counted))
+        assert not texts(RECIPE, parameters, RUN, counted)
 
     @pytest.mark.parametrize(
         ("download", "said"),
@@ -264,10 +268,10 @@ class TestTrainingText:
         other = {**manifest.downloads[download], "checksum": "sha256:" + "0" * 64}
         downloads = dict(manifest.downloads) | {download: other}
         held = manifest.replace(downloads=downloads)
-        assert list(recipe_departures(RECIPE, parameters, RUN, held)) == [said]
+        assert texts(RECIPE, parameters, RUN, held) == [said]
 
     def test_text_without_a_manifest_is_unknown(self, parameters: Config) -> None:
-        (said,) = recipe_departures(RECIPE, parameters, RUN, None)
+        (said,) = texts(RECIPE, parameters, RUN, None)
         assert "no manifest" in said
 
 
@@ -302,7 +306,7 @@ class TestThePapersScales:
     def test_table_2(self, row: str, pair: str, manifests: Manifests) -> None:
         recipe, run = PAPER.table_2[row].recipes[pair], f"{pair}.{row}"
         scale = composed("wmt14")
-        assert not list(recipe_departures(recipe, scale, run, manifests[pair]))
+        assert not texts(recipe, scale, run, manifests[pair])
         text = scale.task_of(run).text
         assert (text.tests["test"],) == recipe.evaluation_set.corpora
         declared = {download.checksum for download in scale.catalogue.downloads.values()}
@@ -312,7 +316,7 @@ class TestThePapersScales:
     def test_table_3(self, row: str, manifests: Manifests) -> None:
         recipe = recipe_of(row)
         scale, run = composed("wmt14_table3"), f"en-de.{row}"
-        assert not list(recipe_departures(recipe, scale, run, manifests["en-de"]))
+        assert not texts(recipe, scale, run, manifests["en-de"])
         assert scale.task_of(run).text.dev in recipe.evaluation_set.corpora
 
     @pytest.mark.parametrize(

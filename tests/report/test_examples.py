@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aiayn.errors import DataError
 from aiayn.report.evidence import gather
 from aiayn.report.examples import (
-    TaskExamples,
+    Groups,
     TranslatedSet,
     Words,
     choose_examples,
@@ -34,26 +34,25 @@ def folder(
     )
 
 
-def read(folder: Path) -> list[TaskExamples]:
+def read(folder: Path) -> list[tuple[TranslatedSet, Groups]]:
     return list(examples(gather(folder)))
 
 
 def test_lines_stay_together_and_are_spread_over_the_set(folder: Path) -> None:
-    german, french = read(folder)
-    about = german.test_set
+    (about, german), (_, french) = read(folder)
     assert (about.task, about.target_language, about.corpus) == ("en-de", "de", "toy-test")
-    spaced = german.groups["Evenly spaced lines"]
+    spaced = german["Evenly spaced lines"]
     assert [example.number for example in spaced] == [6, 16, 26, 36]
     for example in spaced:
         assert example.source == f"source en {example.number}"
         assert example.reference == f"target de {example.number}"
         assert [item.runs for item in example.leading] == [("en-de.base",), ("en-de.big",)]
         assert not example.variations
-    assert list(french.groups) == ["Evenly spaced lines"]
-    assert all(not example.leading for example in french.groups["Evenly spaced lines"])
+    assert list(french) == ["Evenly spaced lines"]
+    assert all(not example.leading for example in french["Evenly spaced lines"])
 
 
-def chosen(references: list[str], **hypotheses: list[str]) -> TaskExamples:
+def chosen(references: list[str], **hypotheses: list[str]) -> Groups:
     count = len(references)
     test_set = TranslatedSet("t", "en", "de", "c", RAW, ["source"] * count, references, hypotheses)
     return choose_examples(test_set, list(hypotheses)[:2])
@@ -64,7 +63,7 @@ def test_worst_and_best_are_those_of_the_first_run_by_chrf() -> None:
     good = list(references)
     good[3], good[7] = "zzzz qqqq", "the words of"
     references[5] = good[5] = "the longest of all of the sentences that are here"
-    found = chosen(references, good=good, bad=["x"] * 10).groups
+    found = chosen(references, good=good, bad=["x"] * 10)
     assert [example.number for example in found["Worst of good"]][:2] == [4, 8]
     best = found["Best of good, the longest first"]
     assert best[0].number == 6
@@ -74,7 +73,7 @@ def test_worst_and_best_are_those_of_the_first_run_by_chrf() -> None:
 
 def test_equal_outputs_share_an_entry_and_variations_stand_apart() -> None:
     runs = {"a": ["x y"], "b": ["x y"], "c": ["x z"], "d": ["x z"], "e": ["x y"]}
-    ((example,), *_) = chosen(["x y"], **runs).groups.values()
+    ((example,), *_) = chosen(["x y"], **runs).values()
     assert [item.runs for item in example.leading] == [("a", "b")]
     assert [item.runs for item in example.variations] == [("c", "d"), ("e",)]
 
@@ -82,14 +81,14 @@ def test_equal_outputs_share_an_entry_and_variations_stand_apart() -> None:
 def test_only_a_newline_parts_lines(folder: Path) -> None:
     path = folder / "outputs/en-de.base/test.hypotheses"
     path.write_bytes("".join(f"a\u2028b\x85c\x0bd {n}\n" for n in range(1, 41)).encode())
-    lines = read(folder)[0].test_set.hypotheses["en-de.base"]
+    lines = read(folder)[0][0].hypotheses["en-de.base"]
     assert (len(lines), lines[5]) == (40, "a\u2028b\x85c\x0bd 6")
 
 
 def test_a_small_set_is_shown_whole(folder: Path) -> None:
     for path in (*folder.glob("data/text/*/test.*"), *folder.glob("outputs/*/test.*")):
         path.write_text("one\n\n", encoding="utf-8")
-    shown = read(folder)[0].groups["Evenly spaced lines"]
+    shown = read(folder)[0][1]["Evenly spaced lines"]
     assert [example.number for example in shown] == [1, 2]
 
 
@@ -110,7 +109,7 @@ def test_bytes_that_are_not_utf8_are_one_clear_line(folder: Path) -> None:
 
 def test_without_text_there_are_no_examples(folder: Path) -> None:
     (folder / "data/text/en-de/test.source").unlink()
-    assert [found.test_set.task for found in read(folder)] == ["en-fr"]
+    assert [test_set.task for test_set, _ in read(folder)] == ["en-fr"]
 
 
 def test_trees_are_no_examples(folder: Path) -> None:
@@ -129,7 +128,7 @@ def test_trees_are_no_examples(folder: Path) -> None:
         "tests": {split: f"trees-of-{name}" for split, name in task["text"]["tests"].items()},
     }
     path.write_text(yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper))
-    assert [found.test_set.task for found in read(folder)] == ["en-de"]
+    assert [test_set.task for test_set, _ in read(folder)] == ["en-de"]
 
 
 @given(SENTENCES, SENTENCES)

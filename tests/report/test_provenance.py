@@ -6,9 +6,9 @@ import hashlib
 from pathlib import Path
 
 from aiayn.report.provenance import link, measurements
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.tables import Cell, row, table, text
-from aiayn.report.verdict import Verdict
+from aiayn.report.verdict import Entry, Verdict
 
 RUNS = ("en-de.base",)
 SCORED = Cell("27.30", sources=("en-de.base.json:test.bleu.value",), run="en-de.base")

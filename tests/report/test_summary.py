@@ -10,10 +10,10 @@ import pytest
 
 from aiayn.config import Config
 from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.summary import summary, verdicts
 from aiayn.report.tables import Cell
-from aiayn.report.verdict import Verdict
+from aiayn.report.verdict import Entry, Verdict
 from aiayn.results.scores import SplitScores, TestSet
 
 

@@ -97,7 +97,9 @@ def test_a_column_knows_its_side_and_the_format_of_its_numbers() -> None:
     assert [[cell.text for cell in row.cells] for row in made.rows] == [
         ["a", "1,234", "−0.50"], ["b", "–", "as it is"], ["c", "rest"],
     ]  # fmt: skip
-    assert [[(cell.span, cell.side) for cell in row.cells] for row in made.rows] == [
+    assert [
+        [(cell.span, side) for cell, side, _ in made.placed(row)] for row in made.rows
+    ] == [
         [(1, "l"), (1, "r"), (1, "r")], [(1, "l"), (1, "r"), (1, "r")], [(1, "l"), (2, "c")],
     ]  # fmt: skip
     assert [row.tone for row in made.rows] == ["", "", "ours"]
@@ -126,5 +128,5 @@ def test_rows_of_a_block_stand_together() -> None:
         [row("a", 1, 2, 3, block="x"), row("b", Cell("both", span=2), 3, block="x"), row("c", block="y")],
     )  # fmt: skip
     assert [[row.cells[0].text for row in rows] for rows in made.blocks] == [["a", "b"], ["c"]]
-    assert [cell.minor for cell in made.rows[0].cells] == [False, True, True, False]
-    assert [cell.minor for cell in made.rows[1].cells] == [False, True, False]
+    assert [minor for _, _, minor in made.placed(made.rows[0])] == [False, True, True, False]
+    assert [minor for _, _, minor in made.placed(made.rows[1])] == [False, True, False]

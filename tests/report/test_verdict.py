@@ -55,9 +55,9 @@ REASONS = st.lists(st.text(min_size=1), min_size=1).map(tuple)
 def test_another_recipe_is_never_judged(
     paper: float, ours: float, departures: tuple[str, ...]
 ) -> None:
-    judgement = judge(paper, ours, departures=departures, tolerance=0.5)
+    judgement = judge(paper, ours, other_recipe=departures, tolerance=0.5)
     assert judgement.verdict is Verdict.OTHER_RECIPE
-    assert (judgement.judged, judgement.difference) == (False, None)
+    assert judgement.difference is None
     assert judgement.reasons == departures
 
 
@@ -65,8 +65,8 @@ def test_another_recipe_is_never_judged(
 def test_other_sentences_are_never_judged(
     paper: float, ours: float, other_set: tuple[str, ...]
 ) -> None:
-    judgement = judge(paper, ours, other_set=other_set, departures=("N is 2",), tolerance=0.5)
-    assert (judgement.verdict, judgement.judged) == (Verdict.NOT_RUN, False)
+    judgement = judge(paper, ours, other_set=other_set, other_recipe=("N is 2",), tolerance=0.5)
+    assert (judgement.verdict, judgement.difference) == (Verdict.NOT_RUN, None)
     assert judgement.reasons == (*other_set, "N is 2")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import escape
 
 from aiayn.report.drawing import MARKERS, PALETTE, drawing, heat_map
 from aiayn.report.section import Figure
@@ -84,14 +84,14 @@ def focused_head(path: Path) -> Head | None:
     maps = if_there(read_attention, path)
     if maps is None:
         return None
-    heads = [
-        (_entropy(weights), layer, number, weights)
+    heads = {
+        (layer, number): weights
         for layer, matrices in enumerate(maps.layers("cross"), 1)
         for number, weights in enumerate(matrices, 1)
-    ]
-    _, layer, number, weights = min(heads, key=itemgetter(0))
-    queries, keys = (map(_shown, pieces) for pieces in (maps.queries("cross"), maps.keys("cross")))
-    return Head(maps.run, layer, number, list(queries), list(keys), weights)
+    }
+    layer, number = chosen = min(heads, key=lambda head: _entropy(heads[head]))
+    queries, keys = _shown(maps.queries("cross")), _shown(maps.keys("cross"))
+    return Head(maps.run, layer, number, queries, keys, heads[chosen])
 
 
 def _entropy(weights: Sequence[Sequence[float]]) -> float:
@@ -100,9 +100,9 @@ def _entropy(weights: Sequence[Sequence[float]]) -> float:
     return float(-np.sum(matrix * np.log2(np.maximum(matrix, 1e-12)), axis=1).mean())
 
 
-def _shown(piece: str) -> str:
-    """A piece of the vocabulary without the sign of the space before it."""
-    return piece.replace("▁", " ").strip() or "␣"
+def _shown(pieces: Sequence[str]) -> list[str]:
+    """Pieces of the vocabulary without the sign of the space before them."""
+    return [piece.replace("▁", " ").strip() or "␣" for piece in pieces]
 
 
 def draw_attention(maps: AttentionMaps, kind: str) -> str:
@@ -110,20 +110,17 @@ def draw_attention(maps: AttentionMaps, kind: str) -> str:
     layers = maps.layers(kind)
     heads = len(layers[0])
     columns = min(heads, COLUMNS)
-    rows_of_layer = -(-heads // columns)
-    rows = rows_of_layer * len(layers)
+    rows = len(layers) * -(-heads // columns)
     with drawing(max(5.0, INCHES * columns + 0.8), INCHES * rows + 0.9) as drawn:
         grid = drawn.figure.subplots(rows, columns, squeeze=False)
-        for layer, matrices in enumerate(layers):
-            for head in range(columns * rows_of_layer):
-                row, column = layer * rows_of_layer + head // columns, head % columns
-                axes = grid[row, column]
+        for layer, panels in enumerate(grid.reshape(len(layers), -1)):
+            for head, axes in enumerate(panels):
                 if head >= heads:
                     axes.set_axis_off()
                     continue
-                image = heat_map(axes, matrices[head])
+                image = heat_map(axes, layers[layer][head])
                 axes.set_title(f"layer {layer + 1}, head {head + 1}", fontsize=6.5, pad=2)
-                _label_pieces(axes, maps, kind, left=column == 0, below=row == rows - 1)
+                _label_pieces(axes, maps, kind)
         drawn.figure.colorbar(image, ax=grid, fraction=0.02, label="attention weight")
     return drawn.svg
 
@@ -135,7 +132,7 @@ def single_head_figure(maps: AttentionMaps, kind: str, layer: int, head: int) ->
         layer, head: counted from 1.
     """
     matrix = maps.layers(kind)[layer - 1][head - 1]
-    queries, keys = (list(map(_shown, of)) for of in (maps.queries(kind), maps.keys(kind)))
+    queries, keys = _shown(maps.queries(kind)), _shown(maps.keys(kind))
     tips = {}
     with drawing(0.5 * len(keys) + 1.4, 0.32 * len(queries) + 0.9) as drawn:
         axes = drawn.figure.add_subplot()
@@ -162,7 +159,6 @@ def single_head_figure(maps: AttentionMaps, kind: str, layer: int, head: int) ->
 
 def _with_tips(svg: str, tips: Mapping[str, str]) -> str:
     """The SVG with a text for each of these elements, which browsers show under the pointer."""
-    from markupsafe import escape
 
     def with_tip(found: re.Match[str]) -> str:
         tip = f"<title>{escape(tips[found[2]])}</title>"
@@ -171,14 +167,19 @@ def _with_tips(svg: str, tips: Mapping[str, str]) -> str:
     return re.sub(f'(<g id="({"|".join(tips)})">)(\\s*<path)', with_tip, svg)
 
 
-def _label_pieces(axes: Axes, maps: AttentionMaps, kind: str, *, left: bool, below: bool) -> None:
+def _label_pieces(axes: Axes, maps: AttentionMaps, kind: str) -> None:
     """Pieces are named at the outer edges of the grid alone."""
-    sides = ((axes.yaxis, maps.queries(kind), left), (axes.xaxis, maps.keys(kind), below))
-    for axis, pieces, shown in sides:
+    place: Any = axes.get_subplotspec()
+    sides = (
+        (axes.yaxis, maps.queries(kind), place.is_first_col(), 0),
+        (axes.xaxis, maps.keys(kind), place.is_last_row(), 90),
+    )
+    for axis, pieces, is_outer, rotation in sides:
+        names = _shown(pieces) if is_outer else []
         size = min(6.5, 70 * INCHES / len(pieces))
-        names = list(map(_shown, pieces)) if shown else []
-        axis.set_ticks([number + 0.5 for number in range(len(names))])
-        axis.set_ticklabels(names, fontsize=size, rotation=90 if axis is axes.xaxis else 0)
+        axis.set_ticks(
+            [n + 0.5 for n in range(len(names))], names, fontsize=size, rotation=rotation
+        )
         axis.set_tick_params(length=0, pad=1)
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)

@@ -1,21 +1,24 @@
-"""Scores and verdicts, as tables show them and as CSV files have them."""
+"""Scores and verdicts as cells of tables and lines of CSV files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any
 
 import pandas as pd
 
-from aiayn.report.evidence import Scores
-from aiayn.report.section import Entry
+from aiayn.config import Kind
+from aiayn.evaluation.metric import Metric
+from aiayn.evaluation.metrics import METRICS
+from aiayn.report.evidence import Evidence
 from aiayn.report.tables import NOTHING, Cell, Table, Value, not_run, numbers, row, table, text
+from aiayn.report.verdict import Entry
 from aiayn.results.scores import Score, SplitScores
 
 
 def score_cell(score: Score | None, run: str) -> Cell:
-    """The score over its interval, if it has one; None: the run has no such score."""
+    """A score with its interval, if it has one; a dash where the run has no such score."""
     if score is None:
         return NOTHING
     detail, sources = "", [f"{score.source}.value"]
@@ -26,29 +29,25 @@ def score_cell(score: Score | None, run: str) -> Cell:
 
 
 def judged_cell(entry: Entry) -> Cell:
-    """Ours with the sign of its verdict; a dash where there is none."""
+    """Ours in the colour of its verdict; a dash where there is none."""
     return replace(entry.ours, tone=entry.verdict.name.lower()) if entry.ours else NOTHING
 
 
 def our_cell(
-    entry: Entry | None,
-    scored: SplitScores | None,
-    run: str,
-    metrics: Sequence[Metric],
-    unfinished: Mapping[str, str],
+    evidence: Evidence, entry: Entry | None, run: str, metrics: Sequence[Metric[Any]]
 ) -> Cell:
-    """A score in a table of the paper's: with its verdict; in grey, with the set that it is
+    """A test score in a table of the paper's: with its verdict; in grey, with the set that it is
     measured on, where it cannot be judged; a dash where there is none.
 
     Args:
         metrics: the paper's, then those that are shown where it is missing.
-        unfinished: why runs have no scores, where that is known.
     """
-    if run in unfinished:
-        return Cell("not run", detail=unfinished[run], tone="quiet")
+    if run in evidence.unfinished:
+        return Cell("not run", detail=evidence.unfinished[run], tone="quiet")
     if entry and entry.ours:
         found = judged_cell(entry)
         return replace(found, detail=entry.verdict.value, sources=found.sources[:1])
+    scored = evidence.scored(run)
     for number, metric in enumerate(metrics):
         if scored and (score := scored.scores.get(metric.name)):
             how = f"{metric.label}, on " if number else "on "
@@ -83,35 +82,32 @@ def two_decimals(numbers: pd.Series[float]) -> pd.Series[str]:
     return numbers.map("{:.2f}".format, na_action="ignore")
 
 
-class Metric(Protocol):
-    """Of a registry of metrics: its name in files, and its heading."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-
-
 def scores_table(
+    evidence: Evidence,
+    kind: Kind,
     title: str,
-    scores: Scores,
-    metrics: Sequence[Metric],
     notes: Iterable[str],
     *,
     key: str,
-    unfinished: Mapping[str, str],
     of: str = "Pairs",
     further: Mapping[str, Callable[[str, SplitScores], Value]],
 ) -> Iterator[Table]:
-    """All scores of some runs, a row for each set that was scored; nothing where none was.
+    """All scores of a kind of task, a row for each set that was scored; nothing where none was.
 
     Args:
-        unfinished: as in Evidence.
         of: what was scored, as a heading.
         further: more columns, by heading: of a run's scores on a set.
     """
-    if not any(scores.values()):
+    scores = evidence.scores_of(kind)
+    sets = [
+        (run, split, scored)
+        for run, splits in scores.items()
+        for split, scored in (splits or {}).items()
+    ]
+    if not sets:
         return
+    used = {name for _, _, scored in sets for name in scored.scores}
+    metrics = [metric for metric in METRICS[kind] if metric.name in used]
     yield table(
         title,
         text("Run", "Scored on") + numbers(of, *(metric.label for metric in metrics), *further),
@@ -123,9 +119,8 @@ def scores_table(
                 *(score_cell(scored.scores.get(metric.name), run) for metric in metrics),
                 *(value(run, scored) for value in further.values()),
             )
-            for run, splits in scores.items()
-            for split, scored in (splits or {}).items()
+            for run, split, scored in sets
         ),
-        (*not_run(scores, unfinished), *notes),
+        (*not_run(scores, evidence.unfinished), *notes),
         key=key,
     )

@@ -1,4 +1,4 @@
-"""Sentences that are labelled by self-attention alone: accuracy, confusion, confidence."""
+"""Sentence classification: accuracy, means over folds, confusion matrices and attention."""
 
 from __future__ import annotations
 
@@ -10,23 +10,14 @@ import pandas as pd
 
 from aiayn.config import Config
 from aiayn.evaluation.label_metrics import LABEL_METRICS
+from aiayn.evaluation.significance import Difference
 from aiayn.paper.others import CROSS_VALIDATED
 from aiayn.report.attention_figures import attention_figure
 from aiayn.report.cells import scores_table
 from aiayn.report.drawing import drawing, heat_map
 from aiayn.report.evidence import Evidence, Scores, tested_fold
 from aiayn.report.section import Figure
-from aiayn.report.tables import (
-    Cell,
-    RowValues,
-    Table,
-    numbers,
-    p_value,
-    row,
-    signed,
-    table,
-    text,
-)
+from aiayn.report.tables import Cell, RowValues, Table, numbers, p_value, row, signed, table, text
 from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 from aiayn.results.illustrations import read_attention
@@ -43,10 +34,22 @@ PROTOCOL = (
 
 
 def tables(evidence: Evidence) -> Iterator[Table]:
-    """What every run that labels was scored; none where the scale has no such run."""
-    labelled = evidence.scores_of("classification")
-    yield from cross_validated(evidence.config, labelled)
-    yield from _scores(evidence)
+    """Means over folds, and all scores; none where the scale has no classifier."""
+
+    def difference(_: str, scored: SplitScores) -> str:
+        accuracy, baseline = (scored.scores[name].value for name in (ACCURACY.name, BASELINE.name))
+        return signed(accuracy - baseline)
+
+    yield from cross_validated(evidence.config, evidence.scores_of("classification"))
+    yield from scores_table(
+        evidence,
+        "classification",
+        f"Classification at the scale {evidence.config.scale}",
+        (PROTOCOL,),
+        key="labels",
+        of="Sentences",
+        further={f"{ACCURACY.label} − {BASELINE.label}": difference},
+    )
 
 
 def figures(evidence: Evidence) -> Iterator[Figure]:
@@ -65,27 +68,8 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
             return
 
 
-def _scores(evidence: Evidence) -> Iterator[Table]:
-    def difference(_: str, scored: SplitScores) -> str:
-        accuracy, baseline = (scored.scores[name].value for name in (ACCURACY.name, BASELINE.name))
-        return signed(accuracy - baseline)
-
-    yield from scores_table(
-        f"Classification at the scale {evidence.config.scale}",
-        evidence.scores_of("classification"),
-        LABEL_METRICS,
-        (PROTOCOL,),
-        key="labels",
-        unfinished=evidence.unfinished,
-        of="Sentences",
-        further={f"{ACCURACY.label} − {BASELINE.label}": difference},
-    )
-
-
-def _confusions(
-    labelled: Scores,
-) -> Iterator[Figure]:
-    """One for each set of labels, as all folds share theirs: of the first run with a test set."""
+def _confusions(labelled: Scores) -> Iterator[Figure]:
+    """One for each set of labels, since folds share theirs: of the first run that was tested."""
     shown: set[tuple[str, ...]] = set()
     for run, splits in labelled.items():
         test = (splits or {}).get(paths.TEST)
@@ -135,25 +119,29 @@ FOLDS_NOTE = (
 
 
 def cross_validated(config: Config, labelled: Scores) -> Iterator[Table]:
-    """One table for each text that is divided into folds; none where no task has any."""
+    """A table for each text that is divided into folds."""
+    tested = {task: found for task in config.tasks if (found := tested_fold(config, task))}
     for published in CROSS_VALIDATED:
-        fold_of_task, number_of_folds = {}, 0
-        for task in config.tasks:
-            downloads, folds = tested_fold(config, task) or (frozenset(), None)
-            if folds and downloads == {published[0].download}:
-                fold_of_task[task], number_of_folds = folds.fold, folds.of
-        if not fold_of_task:
+        folds = {
+            task: fold
+            for task, (downloads, fold) in tested.items()
+            if downloads == {published[0].download}
+        }
+        if not folds:
             continue
         scores = scores_frame(config, labelled)
-        scores = scores[(scores["split"] == paths.TEST) & scores["task"].isin(list(fold_of_task))]
-        scores = scores.assign(fold=scores["task"].map(fold_of_task))
+        scores = scores[(scores["split"] == paths.TEST) & scores["task"].isin(list(folds))]
+        scores = scores.assign(
+            fold=scores["task"].map({task: fold.fold for task, fold in folds.items()})
+        )
         # several seeds of a fold count by their mean
         by_fold = scores.pivot_table("value", ["model", "fold"], "metric", sort=False)
         models = {
-            str(model): folds.droplevel("model")
-            for model, folds in by_fold.groupby("model", sort=False)
+            str(model): of_model.droplevel("model")
+            for model, of_model in by_fold.groupby("model", sort=False)
         }
-        share = 1 / max(len(config.task(task).text.train) for task in fold_of_task)
+        share = 1 / max(len(config.task(task).text.train) for task in folds)
+        number_of_folds = next(iter(folds.values())).of
         yield table(
             f"{published[0].text}: means over folds",
             text("Model", "Figures")
@@ -166,7 +154,7 @@ def cross_validated(config: Config, labelled: Scores) -> Iterator[Table]:
                     )
                     for figure in published
                 ),
-                *(_our_row(model, folds, number_of_folds) for model, folds in models.items()),
+                *(_our_row(name, found, number_of_folds) for name, found in models.items()),
             ],
             (FOLDS_NOTE, *_tests(models, share)),
             key="cross-validation",
@@ -174,43 +162,30 @@ def cross_validated(config: Config, labelled: Scores) -> Iterator[Table]:
 
 
 def _our_row(model: str, folds: pd.DataFrame, number_of_folds: int) -> RowValues:
-    accuracy, baseline = folds[ACCURACY.name], folds[BASELINE.name]
+    accuracy = folds[ACCURACY.name]
     deviation = float(accuracy.std()) if len(folds) > 1 else None
-    return row(
-        model,
-        "ours",
-        f"{len(folds)} of {number_of_folds}",
-        float(accuracy.mean()),
-        deviation,
-        float(baseline.mean()),
-        tone="ours",
-    )
+    means = float(accuracy.mean()), deviation, float(folds[BASELINE.name].mean())
+    return row(model, "ours", f"{len(folds)} of {number_of_folds}", *means, tone="ours")
 
 
 def _tests(models: Mapping[str, pd.DataFrame], share: float) -> Iterator[str]:
     for (one, folds), (other, other_folds) in combinations(models.items(), 2):
         if tested := paired_t(folds[ACCURACY.name], other_folds[ACCURACY.name], share):
-            mean, p, count = tested
-            yield f"{one} − {other}: {signed(mean)} over {count} folds, p = {p_value(p)}."
+            count, p = tested.degrees + 1, p_value(tested.p_different())
+            yield f"{one} − {other}: {signed(tested.value)} over {count:g} folds, p = {p}."
 
 
-def paired_t(
-    one: pd.Series[float], other: pd.Series[float], share: float
-) -> tuple[float, float, int] | None:
-    """The mean difference over common folds, its p-value, and how many folds; None where these
-    are fewer than two, or all the same.
+def paired_t(one: pd.Series[float], other: pd.Series[float], share: float) -> Difference | None:
+    """The mean difference over common folds; None where these are fewer than two, or all the same.
 
     Args:
         one: accuracy by fold, in percent, and `other` of another model.
         share: of tested to trained sentences.
     Source: Nadeau and Bengio 2003: the variance of k differences is multiplied by 1/k + `share`.
     """
-    from scipy.stats import t
-
     # rounded as the scores are, or equal differences would be unequal by rounding
     differences = (one - other).dropna().round(DECIMALS)
     if differences.nunique() < 2:
         return None
-    mean = float(differences.mean())
     error = math.sqrt(differences.var() * (1 / len(differences) + share))
-    return mean, float(2 * t.sf(abs(mean) / error, len(differences) - 1)), len(differences)
+    return Difference(float(differences.mean()), error, len(differences) - 1)

@@ -1,4 +1,4 @@
-"""Sequences copied: how many exactly, at lengths that training had and at longer ones."""
+"""The copying task: the share of exact copies, at lengths seen in training and beyond."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from aiayn.config import Config
-from aiayn.evaluation.accuracy import COPYING_METRICS
 from aiayn.report.cells import scores_table
 from aiayn.report.drawing import INK, draw_lines, drawing
 from aiayn.report.evidence import Evidence, runs_of
@@ -31,7 +30,7 @@ EXTRAPOLATION = (
 
 
 def tables(evidence: Evidence) -> Iterator[Table]:
-    """One of all runs that copy; none where the scale has no such run."""
+    """A table of all runs of copying tasks; none where the scale has no such run."""
     config = evidence.config
 
     def lengths(_: str, scored: SplitScores) -> str:
@@ -39,12 +38,11 @@ def tables(evidence: Evidence) -> Iterator[Table]:
         return f"{shortest} to {longest}"
 
     yield from scores_table(
+        evidence,
+        "copying",
         "Sequences copied",
-        evidence.scores_of("copying"),
-        COPYING_METRICS,
         (NOTE,),
         key="copying",
-        unfinished=evidence.unfinished,
         of="Sequences",
         further={
             "Positions": lambda run, _: config.model_of(run).positions,
@@ -61,18 +59,19 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
     """
     config = evidence.config
     for task, described in config.tasks.items():
-        outputs = _outputs(evidence, task) if described.kind == "copying" else []
-        if outputs:
+        if described.kind == "copying" and not (outputs := _outputs(evidence, task)).empty:
             _, longest = _lengths(config, *described.text.train)
-            yield _by_length(task, pd.DataFrame(outputs), longest)
+            yield _by_length(task, outputs, longest)
 
 
 def _by_length(task: str, outputs: pd.DataFrame, longest_trained: int) -> Figure:
     """The share of sequences copied, against their length."""
     copied = outputs.groupby(["run", "positions", "length"], sort=False)["copied"]
-    data = copied.agg(sequences="size", copied="sum").reset_index()
-    names = [f"{run}: {how}" for run, how in zip(data["run"], data["positions"], strict=True)]
-    shares = data.assign(share=100 * data["copied"] / data["sequences"], name=names)
+    by_run = copied.agg(sequences="size", copied="sum").reset_index().groupby("run", sort=False)
+    data = pd.concat(of_run.sort_values("length") for _, of_run in by_run)
+    shares = data.assign(
+        share=100 * data["copied"] / data["sequences"], name=data["run"] + ": " + data["positions"]
+    )
     with drawing(6.4, 3.0) as drawn:
         axes = drawn.figure.add_subplot()
         draw_lines(axes, shares, "length", "share", by="name", markers=True)
@@ -88,26 +87,23 @@ def _by_length(task: str, outputs: pd.DataFrame, longest_trained: int) -> Figure
     )
 
 
-def _outputs(evidence: Evidence, task: str) -> list[dict[str, object]]:
-    """A row for each sequence that a run has decoded of the test sets, the shortest first."""
-    config, folder, rows = evidence.config, evidence.root / paths.text(task), []
-    for run in runs_of(config, task):
-        decoded: list[tuple[str, str]] = []
-        for split in config.task(task).text.tests:
-            if written := evidence.hypotheses(run, split):
-                decoded += zip(
-                    *read_parallel(paths.lines(folder, split, "target"), written), strict=True
-                )
-        rows += [
-            {
-                "run": run,
-                "positions": config.model_of(run).positions,
-                "length": len(sequence.split()),
-                "copied": sequence == output,
-            }
-            for sequence, output in sorted(decoded, key=lambda pair: len(pair[0].split()))
-        ]
-    return rows
+def _outputs(evidence: Evidence, task: str) -> pd.DataFrame:
+    """A row for each sequence of the test sets that a run has decoded."""
+    config, folder = evidence.config, evidence.root / paths.text(task)
+    return pd.DataFrame(
+        {
+            "run": run,
+            "positions": config.model_of(run).positions,
+            "length": len(sequence.split()),
+            "copied": sequence == output,
+        }
+        for run in runs_of(config, task)
+        for split in config.task(task).text.tests
+        if (written := evidence.hypotheses(run, split))
+        for sequence, output in zip(
+            *read_parallel(paths.lines(folder, split, "target"), written), strict=True
+        )
+    )
 
 
 def _lengths(config: Config, *corpora: str) -> tuple[int, int]:

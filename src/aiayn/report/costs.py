@@ -7,18 +7,9 @@ from collections.abc import Iterator, Mapping
 from aiayn.config import Config
 from aiayn.paper import Cost, Paper
 from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry, Section
-from aiayn.report.tables import (
-    Cell,
-    RowValues,
-    Table,
-    numbers,
-    power_of_ten,
-    row,
-    table,
-    text,
-)
-from aiayn.report.verdict import Verdict
+from aiayn.report.section import Section
+from aiayn.report.tables import Cell, RowValues, Table, numbers, power_of_ten, row, table, text
+from aiayn.report.verdict import Entry, Verdict
 from aiayn.results.frames import models_frame
 from aiayn.results.history import History
 from aiayn.results.profiles import ModelCost, ModelsProfile
@@ -54,13 +45,13 @@ def _training(paper: Paper, models: ModelsProfile) -> Table:
     def rows() -> Iterator[RowValues]:
         for key, hours in cost.hours.items():
             printed = paper.table_2[key].flops_of_both
-            estimated = estimate(cost, hours=hours.value, devices=cost.gpus, device=cost.gpu)
+            estimated = rounded(estimate(cost, hours.value))
             counted = paper_cost(paper, models, key)
-            if printed is not None and estimated is not None:
+            if printed is not None:
                 yield row(
                     paper.table_2[key].name,
                     power_of_ten(printed.text),
-                    Cell(rounded(estimated), detail=f"{hours.text} h × {cost.gpus} {cost.gpu}"),
+                    Cell(estimated, detail=f"{hours.text} h × {cost.gpus} {cost.gpu}"),
                     rounded(counted),
                     f"{counted / printed.value:.0%}",
                 )
@@ -154,18 +145,9 @@ def _flops(model: ModelCost, pieces_a_side: float) -> float:
     return (flops.source + flops.target) * pieces_a_side
 
 
-def estimate(cost: Cost, *, hours: float, devices: int, device: str) -> float | None:
-    """The paper's method: hours x GPUs x the sustained rate of the GPU (footnote 5).
-
-    Args:
-        device: any name that contains the GPU's, like "cuda: Tesla P100-PCIE-16GB".
-    Returns:
-        None for a device for which the footnote has no rate.
-    """
-    for gpu, rate in cost.sustained_teraflops.items():
-        if gpu in device:
-            return hours * SECONDS_PER_HOUR * devices * rate.value * 1e12
-    return None
+def estimate(cost: Cost, hours: float) -> float:
+    """The paper's method: hours x GPUs x the sustained rate of the GPU (footnote 5)."""
+    return hours * SECONDS_PER_HOUR * cost.gpus * cost.sustained_teraflops[cost.gpu].value * 1e12
 
 
 def rounded(flops: float) -> str:

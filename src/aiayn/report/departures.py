@@ -1,19 +1,15 @@
-"""What keeps a run of ours from being the paper's experiment: every departure, named."""
+"""How a run departs from the paper's recipe, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from pydantic.fields import FieldInfo
 
 from aiayn.config import Config
-from aiayn.paper import EvaluationSet, Printed, Recipe, Requirement, TrainingText
+from aiayn.paper import EvaluationSet, Recipe, Requirement, TrainingText
 from aiayn.paper.corpora import COUNT_TOLERANCE
-from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry
-from aiayn.report.tables import Cell
-from aiayn.report.verdict import judge
 from aiayn.results import paths
 from aiayn.results.scores import TestSet
 from aiayn.results.text import RAW, Manifest
@@ -22,64 +18,11 @@ from aiayn.validation import StrictModel
 TEXT, FORM = "text", "text.form"
 
 
-def compare_with_paper(
-    evidence: Evidence,
-    what: str,
-    printed: Printed,
-    ours: float | None,
-    cell: Cell,
-    *,
-    run: str,
-    split: str,
-    recipe: Recipe,
-    tolerance: float,
-) -> Entry:
-    """What a trained model scored beside the printed figure: the verdict, or why there is none.
-
-    Args:
-        ours: the score, and `cell` as tables show it; None where there is none.
-        run: whose score it is, on the sentences of `split`.
-        tolerance: the largest difference that counts as none.
-    """
-    scored = (evidence.scores.get(run) or {}).get(split)
-    other_set: Iterable[str] = ()
-    departures_of_run: Iterable[str] = ()
-    if scored:
-        manifest = evidence.manifests.get(evidence.config.run(run).task)
-        other_set = set_departures(recipe.evaluation_set, scored.test_set)
-        departures_of_run = recipe_departures(recipe, evidence.config, run, manifest)
-    judgement = judge(
-        printed.value,
-        ours if scored else None,
-        other_set=tuple(other_set),
-        departures=tuple(departures_of_run),
-        tolerance=tolerance,
-    )
-    failure = evidence.unfinished.get(run)
-    return Entry(
-        what=what,
-        paper=printed.text,
-        ours=cell if judgement.judged else None,
-        verdict=judgement.verdict,
-        difference=judgement.difference,
-        reasons=(failure,) if failure else judgement.reasons,
-        of_training=True,
-    )
-
-
-@dataclass(frozen=True)
-class Departure:
-    """A difference from a recipe, `said` in words; `key` is a dotted parameter, or TEXT or FORM."""
+class Departure(NamedTuple):
+    """A difference from a recipe, in words; `key` is a dotted parameter, or TEXT or FORM."""
 
     key: str
-    said: str
-
-
-def recipe_departures(
-    recipe: Recipe, config: Config, run: str, manifest: Manifest | None
-) -> Iterator[str]:
-    """How a run differs from a recipe of the paper, in words; see `departures`."""
-    return (departure.said for departure in departures(recipe, config, run, manifest))
+    text: str
 
 
 def departures(
@@ -88,7 +31,7 @@ def departures(
     """How a run differs from a recipe of the paper: parameters, training text, archives.
 
     Args:
-        manifest: of the run's task; None where its text is not here, which departs in itself.
+        manifest: of the run's task; None if its text is missing, which is itself a departure.
     """
     task = config.task(config.run(run).task)
     sections = {
@@ -97,28 +40,26 @@ def departures(
     }  # fmt: skip
     yield from parameter_departures(recipe, sections)
     if manifest is None:
-        missing = f"its training text is unknown: {paths.TEXTS} has no manifest of it"
-        yield Departure(TEXT, missing)
+        yield Departure(TEXT, f"its training text is unknown: {paths.TEXTS} has no manifest of it")
         return
     if manifest.form != RAW:
-        form = f"its text has the form {manifest.form}, not that of the corpora"
-        yield Departure(FORM, form)
-    for said in text_departures(recipe.training_text, manifest):
-        yield Departure(TEXT, said)
+        yield Departure(FORM, f"its text has the form {manifest.form}, not that of the corpora")
+    for difference in text_departures(recipe.training_text, manifest):
+        yield Departure(TEXT, difference)
     archives = (*recipe.training_text.archives, recipe.evaluation_set.archive)
     checksums = {entry["checksum"] for entry in manifest.downloads.values()}
     for archive in archives:
         if archive and archive.checksum not in checksums:
             kind, _, digest = archive.checksum.partition(":")
-            said = f"{archive.name} is not from the published file ({kind}:{digest[:8]}...)"
-            yield Departure(TEXT, said)
+            published = f"the published file ({kind}:{digest[:8]}...)"
+            yield Departure(TEXT, f"{archive.name} is not from {published}")
 
 
 def parameter_departures(
     recipe: Recipe, sections: Mapping[str, StrictModel]
 ) -> Iterator[Departure]:
-    """Which parameters are not what the paper states, in the recipe's order; then which are set
-    that the paper does not have. `sections` go by the first part of a dotted name."""
+    """Parameters that are not what the paper states, in the recipe's order; then those that the
+    paper does not have. `sections` are by the first part of a dotted name."""
     values = {
         path: (value, field)
         for name, section in sections.items()
@@ -127,14 +68,15 @@ def parameter_departures(
     for path, requirement in recipe.parameters.items():
         value, _ = values[path]
         if not requirement.admits(value):
-            said = f"{path.rpartition('.')[2]} is {value}, not {_stated(requirement)}"
-            yield Departure(path, said)
+            yield Departure(path, f"{_name(path)} is {value}, not {_stated(requirement)}")
     for path, (value, field) in values.items():
-        if path in recipe.parameters or path in recipe.unstated or value == field.default:
-            continue
-        yield Departure(
-            path, f"{path.rpartition('.')[2]} is {value}, which the paper does not have"
-        )
+        is_stated = path in recipe.parameters or path in recipe.unstated
+        if not is_stated and value != field.default:
+            yield Departure(path, f"{_name(path)} is {value}, which the paper does not have")
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _leaves(section: StrictModel, name: str) -> Iterator[tuple[str, object, FieldInfo]]:
@@ -148,7 +90,8 @@ def _leaves(section: StrictModel, name: str) -> Iterator[tuple[str, object, Fiel
 
 
 def text_departures(paper: TrainingText, ours: Manifest) -> Iterator[str]:
-    """How the training text differs: in corpora, by their pairs before cleaning, and in all."""
+    """How the training text differs: in its corpora, known by their numbers of pairs before
+    cleaning, and in its total number of pairs."""
     train = ours.splits["train"]
     found = {name: part.pairs for name, part in train.corpora.items()}
     for name, pairs in paper.corpora.items():

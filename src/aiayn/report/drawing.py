@@ -12,8 +12,10 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from aiayn.report.figure_data import name_groups, with_data
@@ -56,12 +58,12 @@ STYLE: Mapping[str, object] = {
 }
 
 
+@dataclass
 class Drawing:
     """A matplotlib figure to draw on; `svg` is there once the block of `drawing` has ended."""
 
-    def __init__(self, figure: Figure) -> None:
-        self.figure = figure
-        self.svg = ""
+    figure: Figure
+    svg: str = ""
 
 
 @contextmanager
@@ -113,7 +115,9 @@ def draw_lines(
         axes.plot(line[x], line[y], label=legend_label(str(name)), **style)
 
 
-def heat_map(axes: Axes, matrix: Sequence[Sequence[float]], *, diverging: bool = False) -> Any:
+def heat_map(
+    axes: Axes, matrix: Sequence[Sequence[float]] | np.ndarray, *, diverging: bool = False
+) -> Any:
     """Draw values from 0 to 1, or -1 to 1 where they diverge: row 0 on top, zero transparent.
 
     Returns:
@@ -122,10 +126,9 @@ def heat_map(axes: Axes, matrix: Sequence[Sequence[float]], *, diverging: bool =
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
     blue, vermilion = PALETTE[:2]
-    ends = (vermilion, blue) if diverging else (blue,)
-    stops = [to_rgba(ends[0]), to_rgba(blue, 0), to_rgba(blue)] if diverging else [
-        to_rgba(blue, 0), to_rgba(blue)
-    ]  # fmt: skip
+    stops = [to_rgba(blue, 0), to_rgba(blue)]
+    if diverging:
+        stops.insert(0, to_rgba(vermilion))
     rows, columns = len(matrix), len(matrix[0])
     image = axes.imshow(
         matrix, cmap=LinearSegmentedColormap.from_list("weights", stops),

@@ -32,12 +32,11 @@ Scores = Mapping[str, Mapping[str, SplitScores] | None]
 class Evidence:
     """Mappings of runs and of tasks go in the order of params.yaml.
 
-    A run has no history, a task no manifest and so on before the stage has run. `root` is the
-    scale's folder, for what is read only where it is shown: texts, outputs, illustrations.
-    `outdated` names the runs, tasks and stages whose files were made with other parameters than
-    params.yaml has now, with these parameters; what they left is not shown. Nor is what a run, task
-    or stage in `unfinished` left before: there the reason is shown why the last `aiayn repro` did
-    not finish it.
+    Results are missing until their stage has run. `root` is the scale's folder, for files that are
+    read only where they are shown: texts, outputs, illustrations. `outdated` are the runs, tasks
+    and stages whose files were made with other values of some parameters, with the names of these;
+    `unfinished` those that the last `aiayn repro` did not finish, with the reasons. The files of
+    either are not shown.
     """
 
     root: Path
@@ -57,12 +56,15 @@ class Evidence:
         of_kind = (run for run in self.scores if self.config.task_of(run).kind == kind)
         return {run: self.scores[run] for run in of_kind}
 
+    def scored(self, run: str, split: str = paths.TEST) -> SplitScores | None:
+        """A run's scores on a split; None where there are none, or the scale has no such run."""
+        return (self.scores.get(run) or {}).get(split)
+
     def hypotheses(self, run: str, split: str) -> Path | None:
         """The file of what a run made of a split; None where there is none, or an outdated one."""
         path = paths.hypotheses(self.root / paths.outputs(run), split)
-        return (
-            path if path.exists() and not (run in self.outdated or run in self.unfinished) else None
-        )
+        is_current = run not in self.outdated and run not in self.unfinished
+        return path if is_current and path.exists() else None
 
 
 def gather(root: Path = Path(), unfinished: Mapping[str, str] | None = None) -> Evidence:
@@ -137,7 +139,7 @@ def leading_runs(config: Config, task: str) -> list[str]:
 
 
 def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | None:
-    """Of a task whose test set is a fold of some text: that text's downloads, and which fold."""
+    """The downloads of the text of which a task's test set is a fold, and the fold; else None."""
     labelled = config.catalogue.corpora[config.task(task).text.tests[paths.TEST]].labelled
     if labelled is None or labelled.folds is None:
         return None

@@ -1,7 +1,4 @@
-"""Sentences of each translation task's test set with what every run made of them.
-
-Trees cannot be read as text: table 4 draws some (report/parse_trees.py).
-"""
+"""Sentences of each translation task's test set with every run's output (table 4 draws trees)."""
 
 from __future__ import annotations
 
@@ -33,8 +30,7 @@ class TranslatedSet:
 
 
 class Words(NamedTuple):
-    """Neighbouring words, separated by spaces, of which the reference and a hypothesis both have
-    the same, or which were added to it, or are missing from it."""
+    """Consecutive words that a hypothesis shares with the reference, adds to it, or misses."""
 
     text: str
     mark: Literal["same", "added", "missing"]
@@ -42,7 +38,7 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What one or more runs made of a sentence, compared with the reference; chrF in percent."""
+    """The output of one or more runs, compared with the reference; chrF in percent."""
 
     runs: tuple[str, ...]
     words: tuple[Words, ...]
@@ -62,18 +58,15 @@ class Example:
     variations: tuple[Hypothesis, ...]
 
 
-@dataclass(frozen=True)
-class TaskExamples:
-    """Examples of a test set under headings."""
-
-    test_set: TranslatedSet
-    groups: Mapping[str, tuple[Example, ...]]
+Groups = Mapping[str, tuple[Example, ...]]
+"""Examples of a test set, by heading."""
 
 
-def examples(evidence: Evidence) -> Iterator[TaskExamples]:
+def examples(evidence: Evidence) -> Iterator[tuple[TranslatedSet, Groups]]:
     """Of every translation task whose test set is there; see `read_test_sets`."""
     for test_set in read_test_sets(evidence):
-        yield choose_examples(test_set, leading_runs(evidence.config, test_set.task))
+        leading = leading_runs(evidence.config, test_set.task)
+        yield test_set, choose_examples(test_set, leading)
 
 
 def read_test_sets(evidence: Evidence) -> Iterator[TranslatedSet]:
@@ -103,7 +96,7 @@ def read_test_sets(evidence: Evidence) -> Iterator[TranslatedSet]:
         )
 
 
-def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> TaskExamples:
+def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> Groups:
     """Lines spread evenly over the set, then the worst and the best of the first run with outputs.
 
     Args:
@@ -118,15 +111,14 @@ def choose_examples(test_set: TranslatedSet, leading: Sequence[str]) -> TaskExam
         best = sorted(order, key=lambda n: (-scores[n], -len(test_set.reference[n]), n))
         groups[f"Worst of {judge}"] = order[:EXTREMES]
         groups[f"Best of {judge}, the longest first"] = best[:EXTREMES]
-    chosen = {
+    return {
         title: tuple(_example(test_set, number, leading) for number in numbers)
         for title, numbers in groups.items()
     }
-    return TaskExamples(test_set, chosen)
 
 
 def word_differences(reference: str, hypothesis: str) -> Iterator[Words]:
-    """What leads from the reference to the hypothesis, missing words before added ones."""
+    """The words of both in order, missing ones before added ones."""
     expected, words = reference.split(), hypothesis.split()
     matcher = SequenceMatcher(None, expected, words, autojunk=False)
     for kind, r_begin, r_end, h_begin, h_end in matcher.get_opcodes():

@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from aiayn.config import Config, Text
-from aiayn.paper.corpora import EvaluationSet
+from aiayn.config import Config
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.paper.others import PUBLISHED, Published
 from aiayn.report.evidence import Evidence
@@ -29,7 +28,7 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.results.comparison import Comparison, Finding
+from aiayn.results.comparison import Comparison, Effect, Finding
 from aiayn.results.frames import over_seeds, scores_frame
 
 LEAD = (
@@ -62,7 +61,7 @@ TONES = {"holds at this scale": "reproduced", "does not hold at this scale": "di
 
 
 def section(evidence: Evidence) -> Section:
-    """A row for each statement, tested or not; one for all of them where none was."""
+    """A row for each statement, tested or not; a single row if none was tested."""
     compared = evidence.variations
     findings = dict.fromkeys(STATEMENTS, NOT_TESTED)
     if compared:
@@ -97,23 +96,33 @@ def claim_text(statement: Statement) -> str:
     return f"{NAMES[statement.measure]} {statement.claim}"
 
 
-def effect_text(statement: Statement, number: float) -> str:
+def effect_text(measure: str, number: float) -> str:
     """A difference of BLEU, with its sign, or a ratio of perplexities."""
-    return FORMS[statement.measure].format(number).replace("-", MINUS)
+    return FORMS[measure].format(number).replace("-", MINUS)
+
+
+def effect_cell(effect: Effect, measure: str, run: str, outcome: str = "", tone: str = "") -> Cell:
+    """An effect with its interval; or the outcome, with both."""
+    value, low, high = (
+        effect_text(measure, number) for number in (effect.value, effect.low, effect.high)
+    )
+    interval = f"{value}, {low} to {high}" if outcome else f"{low} to {high}"
+    return Cell(
+        outcome or value,
+        detail="; ".join(filter(None, (interval, effect.missing_partners))),
+        sources=tuple(f"{effect.source}.{name}" for name in ("value", "low", "high")),
+        run=run,
+        tone=tone,
+    )
 
 
 def _row(statement: Statement, finding: Finding, compared: Comparison | None) -> RowValues:
     effect, measured, p = finding.effect, NOTHING, Cell("")
     if effect and compared:
         run = _run(statement, compared)
-        value, low, high = (
-            effect_text(statement, number) for number in (effect.value, effect.low, effect.high)
-        )
-        sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-        details = filter(None, (f"{low} to {high}", effect.missing_partners))
-        measured = Cell(value, detail="; ".join(details), sources=sources, run=run)
+        measured = effect_cell(effect, statement.measure, run)
         p = Cell(p_value(effect.corrected), sources=(f"{effect.source}.corrected",), run=run)
-    elif finding.verdict == "undecided" and compared:
+    elif finding.verdict == "undecided":
         measured = replace(NOTHING, detail=finding.why_not_tested or "")
     return row(
         Cell(statement.text, detail=statement.section),
@@ -184,13 +193,13 @@ def published(evidence: Evidence) -> Iterator[Table]:
 
 
 def _rows(figure: Published, evidence: Evidence, scores: pd.DataFrame) -> Iterator[RowValues]:
-    """A row for each run with the same score and for each mean over seeds, or one that says that
-    there is none."""
+    """A row for each run with the same score and each mean over seeds, or a single empty one."""
     tasks = {
         name: split
         for name, task in evidence.config.tasks.items()
         if task.text.target == figure.target
-        and (split := _split(task.text, figure.sentences)) is not None
+        for split, corpus in {"dev": task.text.dev, **task.text.tests}.items()
+        if (corpus,) == figure.sentences.corpora
     }
     comparable = scores[
         (scores["metric"] == figure.score) & (scores["pairs"] == figure.sentences.pairs)
@@ -208,14 +217,6 @@ def _rows(figure: Published, evidence: Evidence, scores: pd.DataFrame) -> Iterat
         yield _figure_row(
             figure, "", Cell(EMPTY, detail="not run at this scale", tone="quiet"), None
         )
-
-
-def _split(text: Text, sentences: EvaluationSet) -> str | None:
-    """Which split of a task these sentences are."""
-    for split, corpora in {"dev": text.dev, **text.tests}.items():
-        if (corpora,) == sentences.corpora:
-            return split
-    return None
 
 
 def _score(score: Mapping[Any, Any]) -> Cell:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,11 +13,8 @@ from aiayn.report.section import Figure, Section
 from aiayn.results.frames import histories_frame
 from aiayn.results.history import History
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 POINTS = 200  # a curve's at most: more would only make the page heavy; the CSV has them all
-SHOWN = 8  # runs of a figure, as many as can be told apart
+SHOWN = 8  # runs of a figure that can still be distinguished
 COLUMNS = ["run", "step", "loss", "dev_perplexity", "learning_rate"]
 
 
@@ -73,6 +69,8 @@ def _tasks_by_figure(config: Config) -> Iterable[Sequence[str]]:
 
 def _draw(curves: pd.DataFrame, runs: Sequence[str]) -> str:
     """Three panels over one axis of steps."""
+    from matplotlib.ticker import LogLocator
+
     with drawing(7.4, 6.6) as drawn:
         loss, perplexity, rate = drawn.figure.subplots(3, sharex=True)
         panels = {"loss": loss, "dev_perplexity": perplexity, "learning_rate": rate}
@@ -88,7 +86,10 @@ def _draw(curves: pd.DataFrame, runs: Sequence[str]) -> str:
         rate.set_xlim(left=0)
         rate.xaxis.set_major_formatter("{x:,.0f}")
         if curves["dev_perplexity"].notna().any():
-            _make_logarithmic(perplexity)
+            perplexity.set_yscale("log")
+            perplexity.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            perplexity.yaxis.set_major_formatter("{x:,g}")
+            perplexity.yaxis.set_minor_formatter("")
         handles, labels = loss.get_legend_handles_labels()
         drawn.figure.legend(handles, labels, loc="outside right upper", fontsize=7)
         drawn.figure.align_ylabels()
@@ -99,12 +100,3 @@ def _thinned(points: pd.DataFrame) -> pd.DataFrame:
     """At most POINTS evenly chosen ones, the last among them."""
     stride = max(1, -(-len(points) // POINTS))
     return points[::-stride][::-1]
-
-
-def _make_logarithmic(axes: Axes) -> None:
-    from matplotlib.ticker import LogLocator
-
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter("{x:,g}")
-    axes.yaxis.set_minor_formatter("")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -36,7 +35,7 @@ def section(evidence: Evidence) -> Section:
 
 
 def _positions(table: pd.DataFrame) -> Figure:
-    matrix = _matrix(table, "channel", "position", "value")
+    matrix = table.pivot(index="channel", columns="position", values="value").to_numpy()
     waves = table[table["channel"].isin(CHANNELS)]
     names = waves.assign(
         middle=waves["position"] + 0.5, name="channel " + waves["channel"].astype(str)
@@ -61,8 +60,8 @@ def _positions(table: pd.DataFrame) -> Figure:
 def _similarity(table: pd.DataFrame) -> Figure:
     with drawing(4.6, 4.0) as drawn:
         axes = drawn.figure.add_subplot()
-        image = heat_map(axes, _matrix(table, "position", "other", "similarity"))
-        drawn.figure.colorbar(image, ax=axes)
+        similarity = table.pivot(index="position", columns="other", values="similarity")
+        drawn.figure.colorbar(heat_map(axes, similarity.to_numpy()), ax=axes)
         axes.set(aspect="equal", xlabel="position, tokens", ylabel="position, tokens")
     return Figure(
         name="position_similarity",
@@ -77,10 +76,9 @@ def _similarity(table: pd.DataFrame) -> Figure:
 def _subsequent_mask(table: pd.DataFrame) -> Figure:
     with drawing(3.6, 3.3) as drawn:
         axes = drawn.figure.add_subplot()
-        heat_map(axes, _matrix(table, "position", "other", "may_attend"))
-        axes.set(
-            aspect="equal", xlabel="position attended to", ylabel="position that attends"
-        )  # fmt: skip
+        mask = table.pivot(index="position", columns="other", values="may_attend")
+        heat_map(axes, mask.to_numpy())
+        axes.set(aspect="equal", xlabel="position attended to", ylabel="position that attends")
     return Figure(
         name="subsequent_mask",
         title="The decoder's causal mask (section 3.1)",
@@ -91,12 +89,8 @@ def _subsequent_mask(table: pd.DataFrame) -> Figure:
 
 
 def _learning_rates(table: pd.DataFrame) -> Figure:
-    settings = table.assign(
-        name=[
-            f"d_model {d_model}, {warmup_steps:,} warm-up steps"
-            for d_model, warmup_steps in zip(table["d_model"], table["warmup_steps"], strict=True)
-        ]
-    )
+    d_model, warmup = table["d_model"].astype(str), table["warmup_steps"].map("{:,}".format)
+    settings = table.assign(name="d_model " + d_model + ", " + warmup + " warm-up steps")
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
         draw_lines(axes, settings, "step", "learning_rate", by="name")
@@ -158,9 +152,3 @@ FIGURES: Mapping[str, Callable[[pd.DataFrame], Figure]] = {
     "smoothing_penalty": _smoothing_penalty,
 }
 """By the table in illustrations/ that each draws."""
-
-
-def _matrix(table: pd.DataFrame, row: str, column: str, value: str) -> list[list[Any]]:
-    """Values by row and column, both counted from 0 without a gap."""
-    matrix: list[list[Any]] = table.pivot(index=row, columns=column, values=value).values.tolist()
-    return matrix

@@ -9,7 +9,10 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from aiayn.errors import ConfigError
 from aiayn.report import (
@@ -30,10 +33,11 @@ from aiayn.report.attention_figures import focused_head
 from aiayn.report.drawing import INK, PAPER
 from aiayn.report.evidence import Evidence
 from aiayn.report.examples import examples
-from aiayn.report.provenance import link, measurements, provenance
+from aiayn.report.provenance import link, measurements
 from aiayn.report.section import Section
 from aiayn.report.summary import summary, verdicts
 from aiayn.report.table_1_figures import wall_time
+from aiayn.report.table_2 import bleu_entries
 from aiayn.report.tables import csv_text, latex, markdown
 from aiayn.results import machine_metadata, paths
 from aiayn.results.json_files import if_there
@@ -42,9 +46,6 @@ from aiayn.validation import nearest
 
 # control characters, and marks that change the direction of text: as U+001B
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 TEMPLATES = Path(__file__).with_name("templates")
 WIDE_POINTS = 500  # wider figures take the whole width of the page
@@ -55,17 +56,15 @@ def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
     runs = evidence.config.runs
     return render(
         "index.html",
-        scale=evidence.config.scale,
-        source=evidence.paper.source,
+        evidence=evidence,
         sections={section.key: section for section in sections},
         summary=summary(evidence, sections),
-        unfinished=evidence.unfinished,
         verdicts=verdicts(sections),
         link=lambda cell: link(cell, runs),
         inline=inline,
         head=focused_head(paths.attention(evidence.root / paths.ILLUSTRATIONS)),
         examples=list(examples(evidence)),
-        provenance=list(provenance(evidence)),
+        departures={run: entry.reasons for run, entry in bleu_entries(evidence).items()},
         measurements=list(measurements(evidence.root, sections, runs)),
     )
 
@@ -142,8 +141,6 @@ def _sized(opening: re.Match[str]) -> str:
 def render(name: str, *folders: Path, **content: Any) -> str:
     """A template filled: one of the report's, or one of other folders' that may build on these.
     Control characters from data are shown by their code points."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     environment = Environment(
         loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
@@ -159,8 +156,6 @@ def render(name: str, *folders: Path, **content: Any) -> str:
 
 def symbols(heading: str) -> Markup:
     """d_model with a subscript, and eps as the Greek letter; all else as it is."""
-    from markupsafe import Markup, escape
-
     subscripts = r"<i>\1</i><sub>\2</sub>"
     greek = str(escape(heading)).replace("eps_", "ε_")
     return Markup(re.sub(r"\b(\w+?)_(\w+)\b", subscripts, greek))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from aiayn.report.tables import Cell, Table
-from aiayn.report.verdict import Verdict
+from aiayn.report.tables import Table
+from aiayn.report.verdict import Entry
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,25 +27,6 @@ class Figure:
     def _repr_svg_(self) -> str:
         """What a notebook shows."""
         return self.svg
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """A printed figure or formula beside ours: an entry of the scoreboard.
-
-    `what` names it in a few words, `paper` is as printed. `ours` is there only if the two could be
-    judged, `difference` (ours minus the paper's) only of numbers; otherwise `reasons` say in a few
-    words each why not. `of_training` marks what a trained model scored: BLEU, perplexity, F1.
-    Whether the paper was reproduced depends on these alone.
-    """
-
-    what: str
-    paper: str
-    ours: Cell | None
-    verdict: Verdict
-    difference: float | None = None
-    reasons: tuple[str, ...] = ()
-    of_training: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""What the report comes to: three sentences, and every published figure with its verdict."""
+"""The summary in three sentences, and a table of every published figure with its verdict."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aiayn.config import Config
 from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.tables import NOTHING, Cell, RowValues, Table, numbers, row, table, text
-from aiayn.report.verdict import Verdict
+from aiayn.report.verdict import Entry, Verdict
 from aiayn.results.comparison import Verdict as Outcome
 
 JUDGED = (Verdict.REPRODUCED, Verdict.DIFFERS, Verdict.BY_CONSTRUCTION)
@@ -42,14 +42,14 @@ def _claims(evidence: Evidence) -> str:
     tested = sum(n for verdict, n in verdicts.items() if verdict != Verdict.NOT_RUN.value)
     if not tested:
         return "No claim of the paper is tested here: this scale compares no two models."
-    said: Mapping[Outcome, tuple[str, str]] = {
+    verbs: Mapping[Outcome, tuple[str, str]] = {
         "holds at this scale": ("holds", "hold"),
         "does not hold at this scale": ("does not hold", "do not hold"),
         "undecided": ("is undecided", "are undecided"),
     }
     parts = [
-        f"{verdicts[verdict]} {words[verdicts[verdict] > 1]}"
-        for verdict, words in said.items()
+        f"{verdicts[verdict]} {forms[verdicts[verdict] > 1]}"
+        for verdict, forms in verbs.items()
         if verdicts[verdict]
     ]
     tests = "claim" if tested == 1 else "claims"
@@ -69,13 +69,11 @@ def _figures(entries: Sequence[Entry], config: Config) -> str:
         else f"none of the paper's {trained.total()} scores ({MEASURES}) can be judged here, since "
         "they are for its own data, models and recipe"
     )
-    if not untrained:
-        return f"{scores[0].upper()}{scores[1:]}."
-    return (
-        f"{scores[0].upper()}{scores[1:]}; of {untrained} figures that need no training "
-        f"(sequential operations, path lengths, parameters), {counted[Verdict.REPRODUCED]} are "
-        "reproduced."
+    others = (
+        f"; of {untrained} figures that need no training (sequential operations, path lengths, "
+        f"parameters), {counted[Verdict.REPRODUCED]} are reproduced"
     )
+    return f"{scores[0].upper()}{scores[1:]}{others if untrained else ''}."
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -83,12 +81,6 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} other corpora"]
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def verdict_counts(entries: Sequence[Entry]) -> Mapping[Verdict, int]:
-    """How often each verdict was given, without those that were not."""
-    counts = Counter(entry.verdict for entry in entries)
-    return {verdict: counts[verdict] for verdict in Verdict if counts[verdict]}
 
 
 def verdicts(sections: Sequence[Section]) -> Table:
@@ -108,18 +100,13 @@ def _rows(section: Section) -> Iterator[RowValues]:
     where = section.title.split(":")[0]
     for entry in section.entries:
         if entry.verdict in JUDGED:
+            verdict = Cell(entry.verdict.value, tone=entry.verdict.name.lower())
             yield row(
-                entry.what, where, entry.paper, entry.ours, entry.difference, _cell(entry.verdict),
-                block=where,
-            )  # fmt: skip
-    for verdict, count in verdict_counts(section.entries).items():
-        if verdict not in JUDGED:
-            others = [entry for entry in section.entries if entry.verdict is verdict]
-            reasons = dict.fromkeys(reason for entry in others for reason in entry.reasons)
-            about = Cell(f"{count} figures" if count > 1 else others[0].what)
-            why = Cell(verdict.value, detail=next(iter(reasons), ""), tone="quiet")
+                entry.what, where, entry.paper, entry.ours, entry.difference, verdict, block=where
+            )
+    for not_judged in (Verdict.OTHER_RECIPE, Verdict.NOT_RUN):
+        if others := [entry for entry in section.entries if entry.verdict is not_judged]:
+            about = others[0].what if len(others) == 1 else f"{len(others)} figures"
+            reason = next((reason for entry in others for reason in entry.reasons), "")
+            why = Cell(not_judged.value, detail=reason, tone="quiet")
             yield row(about, where, NOTHING, NOTHING, NOTHING, why, block=where)
-
-
-def _cell(verdict: Verdict) -> Cell:
-    return Cell(verdict.value, tone=verdict.name.lower())

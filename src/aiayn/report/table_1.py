@@ -11,22 +11,12 @@ from aiayn.paper import LayerRow, Paper
 from aiayn.profiling.layer_types import LAYER_TYPES
 from aiayn.report.cells import judged_cell
 from aiayn.report.evidence import Evidence
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.table_1_figures import table_1_figures
-from aiayn.report.tables import (
-    DIGITS,
-    MINUS,
-    SUPERSCRIPTS,
-    Cell,
-    RowValues,
-    Table,
-    row,
-    table,
-    text,
-)
-from aiayn.report.verdict import Verdict
+from aiayn.report.tables import MINUS, RAISED, Cell, RowValues, Table, row, table, text
+from aiayn.report.verdict import Entry, Verdict
 from aiayn.results.frames import layers_frame
-from aiayn.results.profiles import Chain, Exponent, Fitted, LayersProfile
+from aiayn.results.profiles import Chain, LayersProfile
 
 FIELDS = (
     "origin", "layer", "quantity", "size", "n", "d", "k", "r", "value", "standard_error", "paper",
@@ -86,7 +76,7 @@ def section(evidence: Evidence) -> Section:
 def formula(tex: str) -> str:
     """A formula of the table as text: O(n^2 \\cdot d) as O(n² · d), \\log_k as log_k."""
     plain = tex.replace(r"\cdot", "·").replace(r"\log", "log")
-    return re.sub(r"\^(\d)", lambda found: SUPERSCRIPTS[DIGITS.index(found[1])], plain)
+    return re.sub(r"\^(\d)", lambda found: found[1].translate(RAISED), plain)
 
 
 def _complexity(profile: LayersProfile, key: str, _: LayerRow) -> tuple[Cell, Verdict]:
@@ -94,12 +84,14 @@ def _complexity(profile: LayersProfile, key: str, _: LayerRow) -> tuple[Cell, Ve
     counts = profile.counts[key]
     fits = {size: exponent.term for size, exponent in counts.exponents.items()}
     named = {"log_k_n": "(log_k n)"}
-    powers = (f"{named.get(size, size)}^{_exponent(fit)}" for size, fit in fits.items())
-    errors = (f"±{fit.standard_error:.4f}" for fit in fits.values())
+    powers = " · ".join(f"{named.get(size, size)}^{fit.value:.2f}" for size, fit in fits.items())
+    errors = ", ".join(f"±{fit.standard_error:.4f}" for fit in fits.values())
     sources = [f"{fit.source}.value" for fit in fits.values()]
     sources += [f"{fit.source}.standard_error" for fit in fits.values()]
-    holds = all(_is_near(counts.exponents[size], counts.paper[size]) for size in fits)
-    cell = Cell(" · ".join(powers), detail=", ".join(errors), sources=tuple(sources))
+    holds = all(
+        abs(fit.value - counts.paper[size]) <= TOLERANCE_EXPONENT for size, fit in fits.items()
+    )
+    cell = Cell(powers.replace("-", MINUS), detail=errors, sources=tuple(sources))
     return cell, Verdict.BY_CONSTRUCTION if holds else Verdict.DIFFERS
 
 
@@ -182,14 +174,6 @@ def _chain_cell(chain: Chain) -> Cell:
 
 def _grows(chain: Chain) -> bool:
     return len(set(chain.operations.values())) > 1
-
-
-def _is_near(exponent: Exponent, paper: int) -> bool:
-    return abs(exponent.term.value - paper) <= TOLERANCE_EXPONENT
-
-
-def _exponent(fit: Fitted) -> str:
-    return f"{fit.value:.2f}".replace("-", MINUS)
 
 
 def _records(

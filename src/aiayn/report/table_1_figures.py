@@ -33,10 +33,8 @@ def _flops(paper: Paper, profile: LayersProfile, varied: str, crossing: str) -> 
     for size, value in others.items():
         terms = terms[terms[size] == value]
     order = list(paper.table_1)
-    terms = terms.sort_values(
-        ["layer", varied],
-        key=lambda column: column.map(order.index) if column.name == "layer" else column,
-    )
+    by_layer = terms["layer"].map(order.index)
+    terms = terms.assign(order=by_layer).sort_values(["order", varied])
     data = terms[["layer", varied]].assign(term_flops=terms["value"].astype("int64"))
     rest = ", ".join(f"{size} = {value}" for size, value in others.items())
     return Figure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -10,9 +10,8 @@ from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
 from aiayn.paper import EvaluationSet
 from aiayn.report.cells import our_cell, score_cell, score_records, scores_table
 from aiayn.report.costs import counted_costs, rounded
-from aiayn.report.departures import compare_with_paper
 from aiayn.report.evidence import Evidence, leading_runs
-from aiayn.report.section import Entry, Section
+from aiayn.report.section import Section
 from aiayn.report.tables import (
     NOTHING,
     Cell,
@@ -24,7 +23,7 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.report.verdict import TOLERANCE_BLEU
+from aiayn.report.verdict import TOLERANCE_BLEU, Entry, compare_with_paper
 from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 
@@ -80,7 +79,14 @@ def section(evidence: Evidence) -> Section:
         lead=paper.about["table_2"],
         tables=(
             _as_printed(evidence, entries, costs),
-            *_all_scores(evidence, costs),
+            *scores_table(
+                evidence,
+                "translation",
+                f"All translation scores at the scale {evidence.config.scale}",
+                (MEASURED, MULTI30K, COUNTED),
+                key="measured",
+                further={"Training FLOPs": lambda run, _: _cost(costs.get(run))},
+            ),
         ),
         records=_records(evidence, entries),
         entries=tuple(entries.values()),
@@ -93,7 +99,7 @@ def bleu_entries(evidence: Evidence) -> dict[str, Entry]:
     for key, printed in evidence.paper.table_2.items():
         for pair, recipe in printed.recipes.items():
             run, column = f"{pair}.{key}", evidence.paper.table_2_columns[pair]
-            test = (evidence.scores.get(run) or {}).get(paths.TEST)
+            test = evidence.scored(run)
             ours = test.scores.get(column.protocol) if test else None
             entries[run] = compare_with_paper(
                 evidence,
@@ -179,26 +185,11 @@ def _our_row(
 def _our_bleu(pair: str, run: str, evidence: Evidence, entries: Mapping[str, Entry]) -> Cell:
     protocol = evidence.paper.table_2_columns[pair].protocol
     metrics = sorted(TRANSLATION_METRICS, key=lambda metric: metric.name != protocol)
-    test = (evidence.scores.get(run) or {}).get(paths.TEST)
-    return our_cell(entries.get(run), test, run, metrics, evidence.unfinished)
+    return our_cell(evidence, entries.get(run), run, metrics)
 
 
 def _cost(flops: float | None) -> Cell:
     return NOTHING if flops is None else Cell(rounded(flops))
-
-
-def _all_scores(evidence: Evidence, costs: Costs) -> Iterator[Table]:
-    scores = evidence.scores_of("translation")
-    used = set(scores_frame(evidence.config, scores)["metric"])
-    yield from scores_table(
-        f"All translation scores at the scale {evidence.config.scale}",
-        scores,
-        [metric for metric in TRANSLATION_METRICS if metric.name in used],
-        (MEASURED, MULTI30K, COUNTED),
-        key="measured",
-        unfinished=evidence.unfinished,
-        further={"Training FLOPs": lambda run, _: _cost(costs.get(run))},
-    )
 
 
 def _records(evidence: Evidence, entries: Mapping[str, Entry]) -> pd.DataFrame:

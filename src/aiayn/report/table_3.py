@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
 from aiayn.config import Config
-from aiayn.paper import Paper, VariationRow, recipe_of
+from aiayn.paper import VariationRow, recipe_of
 from aiayn.paper.claims import agreement
-from aiayn.report.departures import compare_with_paper
 from aiayn.report.evidence import Evidence
-from aiayn.report.findings import design_notes
-from aiayn.report.section import Entry, Section
+from aiayn.report.findings import design_notes, effect_cell
+from aiayn.report.section import Section
 from aiayn.report.table_3_figures import figures
 from aiayn.report.tables import (
-    MINUS,
     NOTHING,
     Cell,
     RowValues,
@@ -27,11 +25,10 @@ from aiayn.report.tables import (
     table,
     text,
 )
-from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY
+from aiayn.report.verdict import TOLERANCE_BLEU, TOLERANCE_PERPLEXITY, Entry, compare_with_paper
 from aiayn.results import paths
-from aiayn.results.comparison import Comparison, Measure
+from aiayn.results.comparison import Measure, Variation
 from aiayn.results.frames import comparisons_frame, over_seeds, scores_frame
-from aiayn.results.profiles import ModelCost
 
 MEASURES = ("perplexity", "bleu")
 SIZES = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls", "steps")
@@ -71,17 +68,15 @@ NEIGHBOURHOOD = (
 
 def section(evidence: Evidence) -> Section:
     """Table 3 with ours; entries are the BLEU and perplexity cells of all rows."""
-    paper, config = evidence.paper, evidence.config
-    compared, profile = evidence.variations, evidence.models
     return Section(
         key="table_3",
         title="Table 3: variations",
         subtitle="of the architecture, on the development set",
-        lead=paper.about["table_3"],
+        lead=evidence.paper.about["table_3"],
         tables=(_table(evidence),),
         records=_records(evidence),
         entries=tuple(_entries(evidence)),
-        figures=tuple(figures(paper, config, compared, profile)),
+        figures=tuple(figures(evidence)),
     )
 
 
@@ -90,23 +85,22 @@ def model_name(config: Config, row: str) -> str:
     return config.variations.base if row == "base" else row
 
 
-def _own_models(paper: Paper, config: Config, compared: Comparison | None) -> list[str]:
-    """Models that were trained on the task but are in no row of the paper."""
-    rows = {model_name(config, key) for key in paper.table_3}
-    return [name for name in (compared.models if compared else {}) if name not in rows]
+def _variations(evidence: Evidence) -> Mapping[str, Variation]:
+    """Our models that were compared, by name."""
+    return evidence.variations.models if evidence.variations else {}
 
 
 def _entries(evidence: Evidence) -> Iterator[Entry]:
     """Of every row BLEU, ours by the protocol that table 2 uses for the pair, and perplexity; both
     are means over the seeds."""
-    config, compared = evidence.config, evidence.variations
+    config, variations = evidence.config, _variations(evidence)
     scores = scores_frame(config, evidence.scores)
     protocol = evidence.paper.table_2_columns["en-de"].protocol
     of_dev = (scores["task"] == config.variations.task) & (scores["split"] == paths.DEV)
     bleus = scores[of_dev & (scores["metric"] == protocol)]
     for key, printed in evidence.paper.table_3.items():
         model = model_name(config, key)
-        variation = compared.models.get(model) if compared else None
+        variation = variations.get(model)
         run = variation.run if variation else ""
         bleu = _mean(bleus[bleus["model"] == model])
         measured = variation.perplexity if variation else None
@@ -148,7 +142,8 @@ def _words(key: str, printed: VariationRow) -> str:
 
 def _table(evidence: Evidence) -> Table:
     paper, config = evidence.paper, evidence.config
-    own = _own_models(paper, config, evidence.variations)
+    models = {model_name(config, key) for key in paper.table_3}
+    own = [name for name in _variations(evidence) if name not in models]
     rows: list[RowValues] = []
     for key, printed in paper.table_3.items():
         rows.append(_paper_row(key, printed))
@@ -179,13 +174,13 @@ def _table(evidence: Evidence) -> Table:
 
 def _not_run(evidence: Evidence) -> Iterator[str]:
     """A note on the rows whose model this scale has but has not run."""
-    config, compared = evidence.config, evidence.variations
+    config, variations = evidence.config, _variations(evidence)
     rows = (model_name(config, key) for key in evidence.paper.table_3)
     models = [name for name in rows if name in config.models]
     reasons = {
         config.run(run).model: why for run, why in evidence.unfinished.items() if run in config.runs
     }
-    yield from not_run({name: compared and compared.models.get(name) for name in models}, reasons)
+    yield from not_run({name: variations.get(name) for name in models}, reasons)
 
 
 def _paper_row(key: str, printed: VariationRow) -> RowValues:
@@ -215,9 +210,9 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
     """The sizes in which it differs from the base, and what it scored; none of a model that was not
     run."""
     config, compared = evidence.config, evidence.variations
-    variation = compared.models.get(name) if compared else None
-    if compared is None or variation is None:
+    if compared is None or name not in compared.models:
         return
+    variation = compared.models[name]
     model, base = config.models[name], config.models[compared.base]
     is_base = name == compared.base
     sizes: list[Value] = [
@@ -230,11 +225,7 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
     moves = [NOTHING for _ in MEASURES]
     if not is_base:
         moves = [
-            _moves(measure, form, variation.run)
-            for measure, form in (
-                (variation.perplexity, "×{:.2f}"),
-                (variation.bleu, "{:+.2f}"),
-            )
+            _moves(measure, getattr(variation, measure), variation.run) for measure in MEASURES
         ]
     named = {"r" if key == "neighbourhood" else key: x for key, x in model.extensions.items()}
     yield row(
@@ -242,32 +233,20 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
         *sizes,
         _over_seeds(variation.perplexity, variation.run),
         _over_seeds(variation.bleu, variation.run),
-        _millions(_cost(evidence, name)),
+        _millions(evidence, name),
         *moves,
         tone="ours",
         block=group,
     )
 
 
-def _cost(evidence: Evidence, model: str) -> ModelCost | None:
-    costs = evidence.models.models.get(model, {}) if evidence.models else {}
-    return costs.get(evidence.config.variations.task)
-
-
-def _moves(measure: Measure, form: str, run: str) -> Cell:
-    """What ours says of a row beside the base, and the effect; or why there is none."""
-    said = agreement(measure.claim, measure.outcome)
-    tone = "quiet" if measure.outcome == "undecided" else ""
-    effect = measure.effect
-    if effect is None:
-        return Cell(said, detail=measure.why_not_tested or "", tone=tone)
-    value, low, high = (
-        form.format(number).replace("-", MINUS)
-        for number in (effect.value, effect.low, effect.high)
-    )
-    sources = tuple(f"{effect.source}.{name}" for name in ("value", "low", "high"))
-    details = filter(None, (f"{value}, {low} to {high}", effect.missing_partners))
-    return Cell(said, detail="; ".join(details), sources=sources, run=run, tone=tone)
+def _moves(measure: str, found: Measure, run: str) -> Cell:
+    """How a row of ours differs from the base, and the effect; or why there is none."""
+    outcome = agreement(found.claim, found.outcome)
+    tone = "quiet" if found.outcome == "undecided" else ""
+    if found.effect is None:
+        return Cell(outcome, detail=found.why_not_tested or "", tone=tone)
+    return effect_cell(found.effect, measure, run, outcome, tone)
 
 
 def _over_seeds(measure: Measure, run: str) -> Cell:
@@ -276,11 +255,13 @@ def _over_seeds(measure: Measure, run: str) -> Cell:
     return Cell(f"{measure.mean:.2f}", detail=detail, sources=sources, run=run)
 
 
-def _millions(cost: ModelCost | None) -> Value:
+def _millions(evidence: Evidence, model: str) -> Value:
+    """Of parameters; None where they have not been counted."""
+    costs = evidence.models.models.get(model, {}) if evidence.models else {}
+    cost = costs.get(evidence.config.variations.task)
     if cost is None:
         return None
-    parameters = f"{cost.parameters / 1e6:.2f}"
-    return Cell(parameters, sources=(f"{cost.source}.parameters",), run="profile_models")
+    return Cell(f"{cost.parameters / 1e6:.2f}", sources=(f"{cost.source}.parameters",))
 
 
 def _records(evidence: Evidence) -> pd.DataFrame:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from aiayn.config import Config, Model
-from aiayn.paper import Paper
+from aiayn.config import Model
 from aiayn.paper.claims import agreement
 from aiayn.report.drawing import DASHES, PALETTE, drawing
+from aiayn.report.evidence import Evidence
 from aiayn.report.section import Figure
 from aiayn.results.comparison import Comparison, Measure
-from aiayn.results.profiles import ModelCost, ModelsProfile
+from aiayn.results.profiles import ModelCost
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,28 +30,27 @@ MARKERS = {"base": ("o", 9), "own": ("D", 5), "": ("o", 3.5)}
 MEASURES = {"bleu": "BLEU", "perplexity": "Perplexity"}
 
 
-def figures(
-    paper: Paper, config: Config, compared: Comparison | None, profile: ModelsProfile | None
-) -> Iterator[Figure]:
+def figures(evidence: Evidence) -> Iterator[Figure]:
     """BLEU and perplexity against what the rows vary: the paper's above, ours below."""
+    compared = evidence.variations
     if compared is None:
         return
     for measure, label in MEASURES.items():
-        rows = [
-            *_paper_rows(paper, profile, measure),
-            *_our_rows(paper, config, compared, profile, measure),
-        ]
         points = pd.DataFrame(
             {**row, "varied": varied, "x": row["columns"][varied]}
-            for origin in ("paper", "ours")
+            for rows in (
+                [*_paper_rows(evidence, measure)],
+                [*_our_rows(evidence, compared, measure)],
+            )
             for varied in LABELS
             for row in rows
-            if row["origin"] == origin
-            and (row["mark"] == "base" or varied_alone(row["changed"]) == varied)
+            if (row["mark"] == "base" or varied_alone(row["changed"]) == varied)
             and row["columns"][varied] is not None
         )
-        if "ours" not in set(points["origin"]):
-            continue
+        data = points.rename(columns={"y": measure})
+        data = data[["origin", "varied", "row", "mark", "x", measure, "sd", "moves"]]
+        for name in ("x", measure, "sd"):
+            data[name] = data[name].astype(float).map("{:g}".format, na_action="ignore")
         yield Figure(
             name=f"table_3_{measure}",
             title=f"{label} of table 3's variations",
@@ -61,12 +60,7 @@ def figures(
             "deviations over seeds, where there are several; the band is the base's. Rows of ours "
             "that are within the noise of the seed (undecided in table 3) are hollow.",
             svg=_draw(points, f"{label}, dev"),
-            data=points.assign(
-                **{
-                    name: points[column].astype(float).map("{:g}".format, na_action="ignore")
-                    for name, column in (("x", "x"), (measure, "y"), ("sd", "sd"))
-                }
-            )[["origin", "varied", "row", "mark", "x", measure, "sd", "moves"]],
+            data=data,
         )
 
 
@@ -81,13 +75,11 @@ def varied_alone(changed: Set[str]) -> str:
     return next(iter(changed)) if len(changed) == 1 and changed <= LABELS.keys() else "parameters"
 
 
-def _paper_rows(
-    paper: Paper, profile: ModelsProfile | None, measure: str
-) -> Iterator[dict[str, Any]]:
-    base = paper.table_3["base"].columns
-    for key, printed in paper.table_3.items():
+def _paper_rows(evidence: Evidence, measure: str) -> Iterator[dict[str, Any]]:
+    base = evidence.paper.table_3["base"].columns
+    for key, printed in evidence.paper.table_3.items():
         columns = {**base, **printed.columns}
-        counted = profile.paper.get(key) if profile else None
+        counted = evidence.models.paper.get(key) if evidence.models else None
         yield {
             "origin": "paper",
             "row": key,
@@ -103,23 +95,19 @@ def _paper_rows(
         }
 
 
-def _our_rows(
-    paper: Paper,
-    config: Config,
-    compared: Comparison,
-    profile: ModelsProfile | None,
-    measure: str,
-) -> Iterator[dict[str, Any]]:
+def _our_rows(evidence: Evidence, compared: Comparison, measure: str) -> Iterator[dict[str, Any]]:
+    config = evidence.config
     base = _columns(config.models[compared.base])
     for model, variation in compared.models.items():
         columns = _columns(config.models[model])
-        costs = profile.models.get(model, {}) if profile else {}
+        costs = evidence.models.models.get(model, {}) if evidence.models else {}
         found: Measure = getattr(variation, measure)
-        is_base, printed = model == compared.base, model in paper.table_3 and model != "base"
+        is_base = model == compared.base
+        is_printed = model in evidence.paper.table_3 and model != "base"
         yield {
             "origin": "ours",
             "row": model,
-            "mark": "base" if is_base else "" if printed else "own",
+            "mark": "base" if is_base else "" if is_printed else "own",
             "changed": {name for name in base if columns[name] != base[name]},
             "columns": {
                 name: columns.get(name, _millions(costs.get(config.variations.task)))

@@ -8,21 +8,12 @@ import pandas as pd
 
 from aiayn.evaluation.bracket_metrics import BRACKET_METRICS
 from aiayn.report.cells import our_cell, score_cell, score_records, scores_table, two_decimals
-from aiayn.report.departures import compare_with_paper
 from aiayn.report.drawing import drawing, line_style
 from aiayn.report.evidence import Evidence, Scores
 from aiayn.report.parse_trees import read_parses, tree_figures
-from aiayn.report.section import Entry, Figure, Section
-from aiayn.report.tables import (
-    Cell,
-    RowValues,
-    Table,
-    numbers,
-    row,
-    table,
-    text,
-)
-from aiayn.report.verdict import TOLERANCE_F1, Verdict
+from aiayn.report.section import Figure, Section
+from aiayn.report.tables import Cell, RowValues, Table, numbers, row, table, text
+from aiayn.report.verdict import TOLERANCE_F1, Entry, Verdict, compare_with_paper
 from aiayn.results import paths
 from aiayn.results.frames import scores_frame
 from aiayn.results.scores import SplitScores
@@ -63,7 +54,18 @@ def section(evidence: Evidence) -> Section:
         "in and trees out.",
         tables=(
             _as_printed(evidence, entries),
-            *_all_scores(evidence),
+            *scores_table(
+                evidence,
+                "parsing",
+                f"All parsing scores at the scale {evidence.config.scale}",
+                (PROTOCOL, "None is comparable with the paper unless a verdict above says so."),
+                key="parsing-measured",
+                of="Sentences",
+                further={
+                    "Repaired": lambda run, scored: _count(scored, "repaired", run),
+                    "Skipped": lambda run, scored: _count(scored, "skipped", run),
+                },
+            ),
         ),
         records=_records(evidence, entries),
         entries=tuple(entries.values()),
@@ -77,7 +79,7 @@ def _entries(evidence: Evidence) -> dict[str, Entry]:
     for printed in evidence.paper.table_4.values():
         if printed.run is None or printed.recipe is None:
             continue
-        test = (evidence.scores.get(printed.run) or {}).get(paths.TEST)
+        test = evidence.scored(printed.run)
         ours = test.scores.get("bracket_f1") if test else None
         entries[printed.run] = compare_with_paper(
             evidence,
@@ -114,30 +116,11 @@ def _as_printed(evidence: Evidence, entries: Mapping[str, Entry]) -> Table:
 def _our_rows(evidence: Evidence, entries: Mapping[str, Entry]) -> Iterator[tuple[str, RowValues]]:
     """Of every run with a test score, or that failed."""
     trainings = {printed.run: printed.training for printed in evidence.paper.table_4.values()}
-    for run, splits in evidence.scores_of("parsing").items():
-        test = (splits or {}).get(paths.TEST)
-        if test or run in evidence.unfinished:
-            f1 = our_cell(entries.get(run), test, run, BRACKET_METRICS, evidence.unfinished)
-            yield (
-                run,
-                row(Cell("ours", detail=run), trainings.get(run, ""), f1, tone="ours", block=run),
-            )
-
-
-def _all_scores(evidence: Evidence) -> Iterator[Table]:
-    yield from scores_table(
-        f"All parsing scores at the scale {evidence.config.scale}",
-        evidence.scores_of("parsing"),
-        BRACKET_METRICS,
-        (PROTOCOL, "None is comparable with the paper unless a verdict above says so."),
-        key="parsing-measured",
-        unfinished=evidence.unfinished,
-        of="Sentences",
-        further={
-            "Repaired": lambda run, scored: _count(scored, "repaired", run),
-            "Skipped": lambda run, scored: _count(scored, "skipped", run),
-        },
-    )
+    for run in evidence.scores_of("parsing"):
+        if evidence.scored(run) or run in evidence.unfinished:
+            ours = Cell("ours", detail=run)
+            f1 = our_cell(evidence, entries.get(run), run, BRACKET_METRICS)
+            yield run, row(ours, trainings.get(run, ""), f1, tone="ours", block=run)
 
 
 def _count(scored: SplitScores, name: str, run: str) -> Cell:

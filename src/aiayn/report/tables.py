@@ -1,10 +1,10 @@
-"""A table once, in three notations: Markdown, LaTeX, and (through the page's template) HTML."""
+"""Tables, written as Markdown and LaTeX here and as HTML by the page's template."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeVar
@@ -16,6 +16,7 @@ T = TypeVar("T")
 EMPTY = "–"
 MINUS = "−"
 DIGITS, SUPERSCRIPTS = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"
+RAISED = str.maketrans(DIGITS, SUPERSCRIPTS)
 
 LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -27,12 +28,11 @@ LATEX = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What one cell says.
+    """The content of a cell.
 
     `detail` is a remark in smaller print, `mark` refers to a note, `span` counts the columns it
     takes. A cell of ours names in `sources` where each number of `text` and `detail`, in that
     order, is written, and in `run` whose it is. `tone` is a class of the page's style sheet.
-    The table sets `side`: l, r, or c across several columns, and `minor` as in TableColumn.
     """
 
     text: str
@@ -42,8 +42,6 @@ class Cell:
     sources: tuple[str, ...] = ()
     run: str = ""
     tone: str = ""
-    side: str = field(default="", compare=False)
-    minor: bool = field(default=False, compare=False)
 
 
 NOTHING = Cell(EMPTY, tone="quiet")
@@ -138,6 +136,14 @@ class Table:
         for _, rows in groupby(self.rows, key=attrgetter("block")):
             yield tuple(rows)
 
+    def placed(self, row: Row) -> Iterator[tuple[Cell, str, bool]]:
+        """Each cell of a row, its alignment (l, r, or c over several columns), and whether all of
+        its columns are minor."""
+        free = self.columns
+        for cell in row.cells:
+            taken, free = free[: cell.span], free[cell.span :]
+            yield cell, "c" if cell.span > 1 else taken[0].side, all(c.minor for c in taken)
+
 
 def table(
     title: str,
@@ -170,12 +176,10 @@ def _laid_out(values: Iterable[Value], columns: Sequence[TableColumn]) -> tuple[
     for value in values:
         if not free:
             raise ValueError(f"more values than columns: {cells}, {value}")
-        cell = free[0].cell(value)
-        taken, free = free[: cell.span], free[cell.span :]
-        minor = all(column.minor for column in taken)
-        cells.append(replace(cell, side=taken[0].side, minor=minor))
-    cells[-1] = replace(cells[-1], span=cells[-1].span + len(free))
-    return tuple(replace(cell, side="c") if cell.span > 1 else cell for cell in cells)
+        cells.append(free[0].cell(value))
+        free = free[cells[-1].span :]
+    last = cells.pop()
+    return (*cells, replace(last, span=last.span + len(free)))
 
 
 def not_run(found: Mapping[str, object], reasons: Mapping[str, str]) -> Iterator[str]:
@@ -190,15 +194,20 @@ def not_run(found: Mapping[str, object], reasons: Mapping[str, str]) -> Iterator
         yield f"Not run: {', '.join(missing)}."
 
 
+def shortened(names: Sequence[str], most: int) -> str:
+    """The names; of more than `most`, the first and how many more there are."""
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > most else ", ".join(names)
+
+
 def p_value(p: float) -> str:
-    """To four decimals; a smaller one is said to be smaller, as none is zero."""
+    """To four decimals; no p-value is zero."""
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def power_of_ten(printed: str) -> str:
     """1.0e20 as 1.0·10²⁰."""
     mantissa, _, exponent = printed.partition("e")
-    return f"{mantissa}·10{exponent.translate(str.maketrans(DIGITS, SUPERSCRIPTS))}"
+    return f"{mantissa}·10{exponent.translate(RAISED)}"
 
 
 def signed(value: float) -> str:

@@ -1,20 +1,20 @@
-"""The text itself: what of each corpus was kept and what not, and what is held out."""
+"""Corpora, what cleaning kept and dropped of them, and the held-out sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
-from aiayn.report.tables import RowValues, Table, numbers, row, table, text
+from aiayn.report.tables import RowValues, Table, numbers, row, shortened, table, text
 from aiayn.results import paths
 from aiayn.results.paths import SIDES
 from aiayn.results.text import Manifest, Part
 
-NAMED = 3  # tasks in a row
+NAMED = 3  # tasks that read the same; of more, as folds are, the first: the CSV has all
 LEAD = (
     "Every corpus with its pairs, those that cleaning left, and what each rule dropped; the first "
     "rule that applies counts. Dev and test sets are never cleaned."
@@ -43,16 +43,10 @@ def _training(manifests: Mapping[str, Manifest]) -> Table:
     return table(
         "Training text, in pairs",
         text("Task", "Corpus") + numbers("Pairs", "Kept") + text("Dropped"),
-        (row(_named(tasks), *values) for values, tasks in tasks_of.items()),
+        (row(shortened(tasks, NAMED), *values) for values, tasks in tasks_of.items()),
         ("Words are separated by white space and counted before BPE.",),
         key="training-text",
     )
-
-
-def _named(tasks: Sequence[str]) -> str:
-    """Tasks that read the same; of many, as folds are, the first and how many. The CSV has all."""
-    more = len(tasks) - 1
-    return f"{tasks[0]} and {more} more" if more >= NAMED else ", ".join(tasks)
 
 
 def _dropped(part: Part, rules: Mapping[str, Any]) -> Iterator[str]:

@@ -13,8 +13,7 @@ from aiayn.paper.known_costs import PROTOCOL, SEED, known_costs
 from aiayn.report.departures import departures, set_departures
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
-from aiayn.report.tables import Cell, Table, row, table, text
-from aiayn.results import paths
+from aiayn.report.tables import Cell, Table, row, shortened, table, text
 
 NAMED = 2  # runs of a task
 NOT_KNOWN = "not known"
@@ -75,10 +74,7 @@ def _named(runs: list[str], config: Config) -> str:
     of_task: dict[str, list[str]] = {}
     for run in runs:
         of_task.setdefault(config.run(run).task, []).append(run)
-    return ", ".join(
-        f"{named[0]} and {len(named) - 1} more" if len(named) > NAMED else ", ".join(named)
-        for named in of_task.values()
-    )
+    return ", ".join(shortened(named, NAMED) for named in of_task.values())
 
 
 def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
@@ -88,8 +84,8 @@ def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
         return
     task = config.run(run).task
     for departure in departures(recipe, config, run, evidence.manifests.get(task)):
-        yield Line(run, departure.said, "; ".join(known_costs(departure.key)) or NOT_KNOWN)
-    if scored := (evidence.scores.get(run) or {}).get(paths.TEST):
+        yield Line(run, departure.text, "; ".join(known_costs(departure.key)) or NOT_KNOWN)
+    if scored := evidence.scored(run):
         for said in set_departures(recipe.evaluation_set, scored.test_set):
             yield Line(run, said, SENTENCES)
     if task == config.variations.task:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from tests.report.table_3.conftest import ONE_SEED, Make, measured
 
-from aiayn.report import departures
+from aiayn.report import verdict
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
 from aiayn.report.table_3 import NEIGHBOURHOOD, section
@@ -226,8 +226,8 @@ def test_bleu_is_judged_by_the_mean_of_the_seeds(
         for run, value in bleu.items()
     }
 
-    monkeypatch.setattr(departures, "set_departures", lambda *_: ())
-    monkeypatch.setattr(departures, "recipe_departures", lambda *_: ())
+    monkeypatch.setattr(verdict, "set_departures", lambda *_: ())
+    monkeypatch.setattr(verdict, "departures", lambda *_: ())
     entries = section(replace(evidence, scores={**evidence.scores, **scores})).entries
     (base,) = (entry for entry in entries if entry.what == "base: BLEU")
     assert (base.verdict, base.ours) == (Verdict.DIFFERS, Cell("23.90", run="en-de.small"))

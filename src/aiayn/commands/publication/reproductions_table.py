@@ -106,7 +106,7 @@ def _scores(found: Reproduction) -> str:
 def _finding(statement: Statement, finding: pd.Series) -> str:
     if pd.isna(finding["effect"]):
         return str(finding["verdict"])
-    return f"{effect_text(statement, finding['effect'])}, {finding['verdict']}"
+    return f"{effect_text(statement.measure, finding['effect'])}, {finding['verdict']}"
 
 
 def _short(commit: str) -> str:
