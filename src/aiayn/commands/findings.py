@@ -44,7 +44,10 @@ def rederive(folder: Path) -> Rederived:
     parameters = config.load(folder / config.PARAMS)
     published = comparison.read(folder / paths.TABLE_3)
     counts = sentence_counts.read(folder / paths.SENTENCE_COUNTS)
-    derived = compare_variations(parameters.variations, parameters.runs, counts, folder)
+    # further metrics are scored from hypotheses and text: here, their tests alone are recomputed
+    seeds = (seed for model in published.models.values() for seed in model.seeds.values())
+    further = {seed.run: seed.further for seed in seeds}
+    derived = compare_variations(parameters.variations, parameters.runs, counts, further, folder)
     ours, theirs = (dict(leaves(plain(one))) for one in (derived, published))
     return Rederived(
         published,
