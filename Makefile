@@ -139,13 +139,13 @@ docs: $(READY) ## build the documentation as a site, offline: site/index.html
 	@echo "The site is at $(CURDIR)/site/index.html"
 
 sync: $(READY) ## mirror finished runs to the MLflow store
-	@$(ENTER_AS_IS) && python "$(CURDIR)/pipeline/track.py"
+	@$(ENTER_AS_IS) && aiayn sync
 
 # one worker, and no job processes: MLflow's default of fourteen costs a minute of CPU time
 ui: export MLFLOW_SERVER_ENABLE_JOB_EXECUTION ?= false
 ui: export MLFLOW_DISABLE_TELEMETRY ?= true
 ui: $(READY) ## browse the runs in MLflow: prints a link for each table
-	@test ! -f mlflow.db || python -m aiayn.tracking.links
+	@python -m aiayn.tracking.links
 	@echo "MLflow starts, which takes some seconds (ctrl-C ends it)"
 	@mlflow ui --workers 1 --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 
