@@ -216,9 +216,10 @@ def test_seeds_of_a_model_have_a_run_over_them_as_their_parent(
 
 
 def test_scores_come_first_by_name(root: Path, params: config.Config, write_results: Write) -> None:
-    """The UI orders groups of metrics by name."""
+    """The UI orders groups of metrics by name; a comparison of runs begins with the first metric."""
     write_results("en-de.base")
     sync(params, root)
     (run,) = runs_of(root)
     groups = dict.fromkeys(name.split("/")[0] for name in sorted(run.data.metrics))
     assert list(groups) == ["dev", "test", "train", "work"]
+    assert next(iter(run.data.metrics)) == "test/bleu"

@@ -166,13 +166,14 @@ class Project:
             for run in runs
         ]
         names = {metric.name for metrics in METRICS.values() for metric in metrics} | {"perplexity"}
-        metrics = {"work/seeds": float(len(runs))}
+        metrics: dict[str, float] = {}
         for name in final[0]:
             if name.partition("/")[2] in names and all(name in values for values in final):
                 over = spread(values[name] for values in final)
                 metrics |= {name: round(over.mean, 4), f"{name}_sd": round(over.sd or 0.0, 4)}
             elif name == "work/parameters":
                 metrics[name] = final[0][name]
+        metrics["work/seeds"] = float(len(runs))
         seeds = [run.params["seed"] for run in runs]
         task, model = first.identity.task, first.identity.model
         return RunContents(

@@ -12,6 +12,7 @@ from aiayn.tracking.identity import CURRENT, STATE, SUPERSEDED
 
 NOTE = "mlflow.note.content"  # documented: the description, for users to set
 VIEW = "mlflow.sharedViewState."  # what the button "Share" of the runs table writes
+_CELL_PX, _LETTER_PX = 45, 6  # a column's width: its heading with the sign of the order beside it
 _CURRENT = f"tags.{STATE} = '{CURRENT}'"
 _SIZE = ("metrics.`work/parameters`", "params.`seed`")
 _COMPARED = tuple(f"metrics.`dev/{m.name}`" for m in TRANSLATION_METRICS if m.compared)
@@ -41,7 +42,9 @@ class Search(NamedTuple):
             "orderByAsc": not self.descending,
             "selectedColumns": columns,
             "columnOrder": columns,
-            "columnWidths": dict.fromkeys(columns, 100),
+            "columnWidths": {
+                column: _CELL_PX + _LETTER_PX * len(column.split("`")[1]) for column in columns
+            },
         }
         return json.dumps(state)
 
