@@ -103,10 +103,9 @@ def test_dvc_draws_the_curves_of_all_runs_in_one_plot(
     """Nothing is drawn where a step was not validated: Vega takes an empty cell for 0."""
     drawn = json.loads(finished.succeed("dvc", "plots", "show", "--json"))["data"]
     names = [*drawn]
-    assert names.index(title) < names.index("reports/figures/table_3_bleu.svg")
-    assert names.index("reports/figures/table_3_bleu.svg") < names.index(
-        "reports/figures/heads.svg"
-    )
+    assert names.index(title) < 2
+    # DVC's page sorts pictures by name
+    assert {name.partition("_")[0] for name in names[2:]} == {"reports/figures/table"}
     (plot,) = drawn[title]
     chart = plot["content"]
     encoding = chart["spec"]["encoding"]
