@@ -13,6 +13,7 @@ import pytest
 
 from aiayn.commands.command_line import main
 from aiayn.commands.findings import rederive, to_lines
+from aiayn.commands.verification.figures import NoReproductionError
 from aiayn.results import comparison, paths
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +56,13 @@ def test_a_changed_verdict_is_found(
     assert "2 values differ from comparisons/table_3.json: findings.averaging.verdict" in printed
     assert "holds at this scale published, undecided here" in printed
     assert "findings.search.effect.p_value" in printed
+
+
+def test_a_misspelt_reproduction() -> None:
+    with pytest.raises(
+        NoReproductionError, match=r"multi30k_tinny: .* Did you mean multi30k_tiny\?$"
+    ):
+        rederive(ROOT / "reproductions/multi30k_tinny")
 
 
 def test_a_changed_sentence_is_found(copy: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aiayn import config
+from aiayn.commands.verification.figures import NoReproductionError
 from aiayn.evaluation.variations import compare_variations
 from aiayn.paper.findings import Statement, statements
 from aiayn.results import comparison, paths, sentence_counts
@@ -41,6 +42,8 @@ def rederive(folder: Path) -> Rederived:
     Raises:
         AiaynError: a file is missing or damaged.
     """
+    if not folder.is_dir():
+        raise NoReproductionError(folder)
     parameters = config.load(folder / config.PARAMS)
     published = comparison.read(folder / paths.TABLE_3)
     counts = sentence_counts.read(folder / paths.SENTENCE_COUNTS)
