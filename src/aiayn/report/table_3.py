@@ -325,8 +325,8 @@ def _records(evidence: Evidence) -> pd.DataFrame:
         split=compared.split,
         test_set="+".join(compared.test_set.corpora),
         pairs=compared.test_set.pairs,
-        sentences_p=ours["model"].map(
-            lambda name: " ".join(f"{s.sentences.p_value}" for s in seeds[name] if s.sentences)
-        ),
+        sentences_p=ours["model"]
+        .map(lambda name: " ".join(f"{s.sentences.p_value}" for s in seeds[name] if s.sentences))
+        .where(ours["measure"].isin(MEASURES), ""),
     )
     return pd.concat([printed, ours]).reindex(columns=FIELDS)

@@ -139,7 +139,8 @@ def test_a_further_metric_is_a_column(
         name: measured(name, *values).replace(further={"ter": Measure(mean=62.5, sd=1.25)})
         for name, values in ONE_SEED.items()
     }
-    (table,) = section(make(models)).tables
+    made = section(make(models))
+    (table,) = made.tables
     (without,) = section(one_seed).tables
     assert [name for name in table.headings if name not in without.headings] == [
         "ter",
@@ -147,6 +148,8 @@ def test_a_further_metric_is_a_column(
     ]
     ters = [row.cells[table.headings.index("ter")] for row in table.rows if row.tone == "ours"]
     assert {(cell.text, cell.detail) for cell in ters} == {("62.50", "± 1.25")}
+    paired = made.records.query("model == 'A_h1'").set_index("measure")["sentences_p"]
+    assert (paired["bleu"], paired["ter"]) == ("0.25", "")  # a test of BLEU alone
     metric: Metric[object] = Metric(name="ter", label="TER", score=lambda _: None, compared=True)
     monkeypatch.setattr("aiayn.report.table_3.TRANSLATION_METRICS", (metric,))
     (table,) = section(make(models)).tables
