@@ -79,13 +79,13 @@ def test_a_row_of_table_3_is_decoded_on_dev_alone_and_compared(finished: Any) ->
     assert "ours (C\\_ff1024)" in (finished.root / "reports/tables/table_3.md").read_text()
 
 
-def test_mlflow_has_one_run_for_each_run_of_the_graph(finished: Any) -> None:
-    runs = {run.info.run_name: run for run in graph_runs(finished.root)}
+def test_mlflow_has_one_run_for_each_run_of_the_graph(made: Any) -> None:
+    runs = {run.info.run_name: run for run in graph_runs(made.root)}
     assert {name: run.info.status for name, run in runs.items()} == {
         RUN: "FINISHED", ROW: "FINISHED",
     }  # fmt: skip
     run = runs[RUN]
-    scores = json.loads((finished.root / f"scores/{RUN}.json").read_text())["splits"]["test"]
+    scores = json.loads((made.root / f"scores/{RUN}.json").read_text())["splits"]["test"]
     assert run.data.metrics["test/bleu"] == scores["bleu"]["value"]
     assert run.data.metrics["test/chrf"] == scores["chrf"]["value"] > 0
 
