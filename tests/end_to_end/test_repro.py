@@ -143,4 +143,5 @@ def test_a_forced_experiment_one_stage_after_the_other_gives_the_same_bytes(fini
     ]
     assert finished.ran(finished.succeed("dvc", "repro")) == []
     assert locked_outputs(finished.root) == before
+    finished.succeed("aiayn", "sync")
     assert len(graph_runs(finished.root)) == 2
