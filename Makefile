@@ -32,19 +32,20 @@ FOLDER := python -m aiayn.commands.repro.scale_folder $(if $(SCALE),--scale="$$S
 PREPARE := $(FOLDER) $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS") $(if $(FROM),--from="$$FROM")
 # enter the scale's folder, with its parameters composed again, or unchanged
 ENTER = folder=$$($(PREPARE)) && cd "$$folder"
+SAY_WHERE = && echo "The report is at $$PWD/reports/index.html"
 ENTER_AS_IS = folder=$$($(FOLDER) --existing) && cd "$$folder"
 
 repro: $(READY) ## run the whole pipeline (another scale: SCALE=multi30k; from a reproduction: FROM=reproductions/multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
-	@$(ENTER) && $(REPRO) && echo "The report is at $$PWD/reports/index.html"
+	@$(ENTER) && $(REPRO) $(SAY_WHERE)
 
 rehearse: $(READY) ## train a few steps with the launcher, run every stage, then list what the real run needs and what is missing (make rehearse SCALE=wmt14_base)
 	@aiayn rehearse $(if $(SCALE),"$$SCALE") $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS")
 
 report: $(READY) ## render the report, after running the stages it depends on
-	@$(ENTER) && $(REPRO) report
+	@$(ENTER) && $(REPRO) report $(SAY_WHERE)
 
 sweep: $(READY) ## train a model with several values of one column, as rows of table 3 (make sweep SET=E_learned.P_drop=0,0.2)
-	@$(ENTER) && python -m aiayn.commands.repro.sweep "$$SET" && $(REPRO)
+	@$(ENTER) && python -m aiayn.commands.repro.sweep "$$SET" && $(REPRO) $(SAY_WHERE)
 
 table3: $(READY) ## render only table 3, after running the stages it depends on
 	@$(ENTER) && $(REPRO) compare profile_models && python "$(CURDIR)/pipeline/report.py" --only table_3
@@ -139,13 +140,13 @@ docs: $(READY) ## build the documentation as a site, offline: site/index.html
 	@echo "The site is at $(CURDIR)/site/index.html"
 
 sync: $(READY) ## mirror finished runs to the MLflow store
-	@$(ENTER_AS_IS) && python "$(CURDIR)/pipeline/track.py"
+	@$(ENTER_AS_IS) && aiayn sync
 
 # one worker, and no job processes: MLflow's default of fourteen costs a minute of CPU time
 ui: export MLFLOW_SERVER_ENABLE_JOB_EXECUTION ?= false
 ui: export MLFLOW_DISABLE_TELEMETRY ?= true
 ui: $(READY) ## browse the runs in MLflow: prints a link for each table
-	@test ! -f mlflow.db || python -m aiayn.tracking.links
+	@python -m aiayn.tracking.links
 	@echo "MLflow starts, which takes some seconds (ctrl-C ends it)"
 	@mlflow ui --workers 1 --backend-store-uri $${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from aiayn import config
 from aiayn.errors import one_line_errors
 from aiayn.evaluation.sentences import count_sentences
-from aiayn.evaluation.variations import compare_variations
+from aiayn.evaluation.variations import compare_variations, further_scores
 from aiayn.results import comparison, failures, paths, sentence_counts
 
 
@@ -25,7 +25,8 @@ def main() -> None:
     runs = {name: run for name, run in params.runs.items() if name not in unfinished}
     counts = count_sentences(params.variations, runs)
     sentence_counts.write(paths.SENTENCE_COUNTS, counts)
-    comparison.write(paths.TABLE_3, compare_variations(params.variations, runs, counts))
+    further = further_scores(params.variations, runs)
+    comparison.write(paths.TABLE_3, compare_variations(params.variations, runs, counts, further))
 
 
 if __name__ == "__main__":

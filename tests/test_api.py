@@ -10,7 +10,7 @@ import pytest
 
 import aiayn
 from aiayn.commands import main
-from aiayn.errors import ConfigError
+from aiayn.errors import ConfigError, DataError
 
 
 def test_the_public_names() -> None:
@@ -37,6 +37,22 @@ def test_the_shipped_model_needs_no_project(
     main(["translate", aiayn.SHIPPED, *sentences, "--attention", "attention.svg"])
     assert capsys.readouterr().out.splitlines() == ["Wo ist der Bahnhof?", "Der Hund schläft."]
     assert b"Bahnhof" in (tmp_path / "attention.svg").read_bytes()
+
+
+def test_a_single_string_is_no_list_of_sentences() -> None:
+    """Its characters would be translated one by one."""
+    run = aiayn.load(aiayn.SHIPPED)
+    for use in (run.translate, run.hypotheses):
+        with pytest.raises(DataError) as refused:
+            use("The dog sleeps.")
+        assert str(refused.value) == "sentences must be a list: ['The dog sleeps.']"
+
+
+def test_a_figure_in_an_interpreter_is_its_caption() -> None:
+    """A notebook shows the picture; the SVG's text would fill hundreds of lines."""
+    figure = aiayn.reproduction("multi30k_table3").figures()["training_en-de"]
+    assert figure.caption in repr(figure)
+    assert len(repr(figure)) < 1000 < len(figure.svg)
 
 
 def test_published_results_are_read_without_torch(root: Path) -> None:

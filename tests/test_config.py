@@ -15,8 +15,10 @@ from dvc.utils.hydra import compose_and_dump
 from pydantic import ValidationError
 
 from aiayn import config
+from aiayn.config import Side
 from aiayn.config.dvc_yaml import code_digest
 from aiayn.errors import ConfigError
+from aiayn.results.json_files import json_text
 
 ROOT = Path(__file__).resolve().parent.parent
 SCALES = sorted(path.stem for path in (ROOT / "conf/scale").glob("*.yaml"))
@@ -273,3 +275,14 @@ def test_the_sources_of_a_task_are_its_corpora_in_its_languages() -> None:
             assert other_language in (catalogue.corpora[name].sides or ())
         used = {name for c in sources[task].corpora.values() for _, name in c.references()}
         assert sources[task].downloads.keys() == used
+    file = next(iter(catalogue.downloads))
+    corpora = {
+        name: corpus.replace(sides={"cs": Side(download=file), **(corpus.sides or {})})
+        for name, corpus in catalogue.corpora.items()
+        if corpus.sides
+    }
+    larger = catalogue.replace(corpora={**catalogue.corpora, **corpora})
+    with_czech = params.model_copy(update={"catalogue": larger})
+    for task, found in sources.items():
+        assert "cs" in (with_czech.catalogue.corpora[params.task(task).text.dev].sides or {})
+        assert json_text(with_czech.sources(task), indent=1) == json_text(found, indent=1)

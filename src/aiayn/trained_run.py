@@ -230,7 +230,10 @@ class TrainedRun:
         )
 
     def _prepared(self, sentences: Sequence[str]) -> Sequence[str]:
-        """Sentences in the form of the training text. Raises DataError if one is too long."""
+        """Sentences in the form of the training text. Raises DataError if one is too long, or if
+        they are a single string, whose characters would be the sentences."""
+        if isinstance(sentences, str):
+            raise DataError(f"sentences must be a list: [{sentences!r}]")
         for n, complaint in self.too_long(sentences).items():
             raise DataError(f"sentence {n + 1} {complaint}")
         return self._normalized(sentences)

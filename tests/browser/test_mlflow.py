@@ -128,13 +128,15 @@ def server(project: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    # MLflow leaves the address that another test set in the environment
+    others = {key: text for key, text in os.environ.items() if key != "MLFLOW_TRACKING_URI"}
     process = subprocess.Popen(
         ["make", "-f", ROOT / "Makefile", "-o", ".venv/.ready", "ui"],
         cwd=project,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        env={**os.environ, "PATH": path, "MLFLOW_PORT": str(port)},
+        env={**others, "PATH": path, "MLFLOW_PORT": str(port)},
     )
     address = f"http://127.0.0.1:{port}"
     try:

@@ -13,7 +13,7 @@ import pytest
 
 from aiayn.commands.command_line import main
 from aiayn.commands.findings import rederive, to_lines
-from aiayn.errors import DataError
+from aiayn.commands.verification.figures import NoReproductionError
 from aiayn.results import comparison, paths
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +58,13 @@ def test_a_changed_verdict_is_found(
     assert "findings.search.effect.p_value" in printed
 
 
+def test_a_misspelt_reproduction() -> None:
+    with pytest.raises(
+        NoReproductionError, match=r"multi30k_tinny: .* Did you mean multi30k_tiny\?$"
+    ):
+        rederive(ROOT / "reproductions/multi30k_tinny")
+
+
 def test_a_changed_sentence_is_found(copy: Path) -> None:
     path = copy / paths.SENTENCE_COUNTS
     text = gzip.decompress(path.read_bytes()).decode().split("\n")
@@ -70,5 +77,5 @@ def test_a_changed_sentence_is_found(copy: Path) -> None:
 
 
 def test_a_folder_without_results(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"it has no params.yaml. Name a reproduction"):
-        rederive(tmp_path / "no_such_folder")
+    with pytest.raises(NoReproductionError, match=r"not a reproduction"):
+        rederive(tmp_path)

@@ -95,20 +95,31 @@ def test_a_model_of_another_kind(patched: Path, recipe: str) -> None:
 
 
 def test_a_metric(patched: Path) -> None:
+    """Scored even where resamples have no match and where it exceeds 100; and in MLflow's views of
+    tables 2 and 3."""
     apply("metric", patched)
     code = (
         "from aiayn.evaluation.translation_metrics import *\n"
         "from aiayn.evaluation.metric import score_by_name\n"
-        "lines = ['Ein Hund rennt über die Wiese.'] * 3\n"
-        "scores = score_by_name(TRANSLATION_METRICS, Translations(lines, lines, 'de'))\n"
-        "print(round(scores['chrf_plus'].value), scores['chrf_plus'].signature)\n"
+        "from aiayn.tracking.searches import SEARCHES\n"
+        "lines = ['Ein Hund läuft im Wald.'] * 3\n"
+        "for found in (['Ein Hund läuft im Wald.', '', ''], ['a b c d e f g h i j k l'] * 3):\n"
+        "    score = score_by_name(TRANSLATION_METRICS, Translations(found, lines, 'de'))['ter']\n"
+        "    print(round(score.value), score.high > 100, score.signature)\n"
+        "print([one.title for one in SEARCHES if 'metrics.`dev/ter`' in one.columns])\n"
     )
     environment = {"PYTHONPATH": str(patched / "src"), "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )
-    assert done.stdout.startswith("100 nrefs:1"), done.stderr
-    assert "nw:2" in done.stdout
+    first, second, views = done.stdout.splitlines() or [done.stderr, "", ""]
+    assert first.startswith("67 True nrefs:1"), first
+    assert second.startswith("240 "), second
+    assert "tok:tercom" in second
+    assert views == "['Table 2', 'Table 3']"
+    entry = re.findall(r"^\+ +.*$", (ROOT / "docs/recipes/metric.diff").read_text(), flags=re.M)
+    assert len(entry) == 7
+    assert all(line in PAGE for line in entry)
 
 
 def test_a_row_of_table_3(patched: Path) -> None:

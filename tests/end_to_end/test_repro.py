@@ -79,13 +79,13 @@ def test_a_row_of_table_3_is_decoded_on_dev_alone_and_compared(finished: Any) ->
     assert "ours (C\\_ff1024)" in (finished.root / "reports/tables/table_3.md").read_text()
 
 
-def test_mlflow_has_one_run_for_each_run_of_the_graph(finished: Any) -> None:
-    runs = {run.info.run_name: run for run in graph_runs(finished.root)}
+def test_mlflow_has_one_run_for_each_run_of_the_graph(made: Any) -> None:
+    runs = {run.info.run_name: run for run in graph_runs(made.root)}
     assert {name: run.info.status for name, run in runs.items()} == {
         RUN: "FINISHED", ROW: "FINISHED",
     }  # fmt: skip
     run = runs[RUN]
-    scores = json.loads((finished.root / f"scores/{RUN}.json").read_text())["splits"]["test"]
+    scores = json.loads((made.root / f"scores/{RUN}.json").read_text())["splits"]["test"]
     assert run.data.metrics["test/bleu"] == scores["bleu"]["value"]
     assert run.data.metrics["test/chrf"] == scores["chrf"]["value"] > 0
 
@@ -103,10 +103,9 @@ def test_dvc_draws_the_curves_of_all_runs_in_one_plot(
     """Nothing is drawn where a step was not validated: Vega takes an empty cell for 0."""
     drawn = json.loads(finished.succeed("dvc", "plots", "show", "--json"))["data"]
     names = [*drawn]
-    assert names.index(title) < names.index("reports/figures/table_3_bleu.svg")
-    assert names.index("reports/figures/table_3_bleu.svg") < names.index(
-        "reports/figures/heads.svg"
-    )
+    assert names.index(title) < 2
+    # DVC's page sorts pictures by name
+    assert {name.partition("_")[0] for name in names[2:]} == {"reports/figures/table"}
     (plot,) = drawn[title]
     chart = plot["content"]
     encoding = chart["spec"]["encoding"]
@@ -144,4 +143,5 @@ def test_a_forced_experiment_one_stage_after_the_other_gives_the_same_bytes(fini
     ]
     assert finished.ran(finished.succeed("dvc", "repro")) == []
     assert locked_outputs(finished.root) == before
+    finished.succeed("aiayn", "sync")
     assert len(graph_runs(finished.root)) == 2

@@ -15,16 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from sacrebleu import BLEU
+from sacrebleu import BLEU, TER
 from scipy import stats
 
 from aiayn import config
+from aiayn.commands.findings import rederive
 from aiayn.errors import DataError, ScoreError
 from aiayn.evaluation.contrasts import Design
+from aiayn.evaluation.metric import Metric
 from aiayn.evaluation.sentences import count_sentences
-from aiayn.evaluation.variations import compare_variations, judge
-from aiayn.results import paths, sentence_counts
-from aiayn.results.comparison import Comparison, read
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, by_sacrebleu
+from aiayn.evaluation.variations import compare_variations, further_scores, judge
+from aiayn.results import comparison, paths, sentence_counts
+from aiayn.results.comparison import Comparison, Measure, read
+from aiayn.results.frames import comparisons_frame
 from aiayn.results.history import History, Line, write
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +107,8 @@ def compare(project: Path) -> Compare:
         counts = count_sentences(loaded.variations, loaded.runs, project)
         sentence_counts.write(project / paths.SENTENCE_COUNTS, counts)
         stored_counts = sentence_counts.read(project / paths.SENTENCE_COUNTS)
-        return compare_variations(loaded.variations, loaded.runs, stored_counts, project)
+        further = further_scores(loaded.variations, loaded.runs, project)
+        return compare_variations(loaded.variations, loaded.runs, stored_counts, further, project)
 
     return with_runs
 
@@ -182,6 +187,42 @@ def test_perplexity_is_judged_by_its_logarithm(compare: Compare) -> None:
     assert effect.value == pytest.approx(math.sqrt(21 / 20), abs=1e-4)
     assert effect.p_value == pytest.approx(expected.pvalue, abs=1e-6)
     assert effect.corrected >= effect.p_value
+
+
+def test_a_further_metric_is_compared_in_a_family_of_its_own(
+    compare: Compare, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = compare(RUNS | SECOND_SEEDS)
+    assert (before.models["wide"].further, before.models["wide"].seeds["1"].further) == ({}, {})
+    ter = Metric(
+        name="ter", label="TER", score=by_sacrebleu(TER, math.inf), higher_is_better=False,
+        compared=True,
+    )  # fmt: skip
+    metrics = (*TRANSLATION_METRICS, ter)
+    monkeypatch.setattr("aiayn.evaluation.variations.TRANSLATION_METRICS", metrics)
+    found = compare(RUNS | SECOND_SEEDS)
+
+    # a word of nine is another in 14 (of 40, every third) and 6 sentences, in 10 and 8 of the base
+    wide, base = found.models["wide"], found.models["base"]
+    expected = {"wide": [100 * 14 / 360, 100 * 6 / 360], "base": [100 * 10 / 360, 100 * 8 / 360]}
+    for name, model in (("wide", wide), ("base", base)):
+        scores = [entry.further["ter"] for entry in model.seeds.values()]
+        assert scores == pytest.approx(expected[name], abs=1e-3)
+        assert model.further["ter"].mean == pytest.approx(np.mean(expected[name]), abs=1e-3)
+    effect = wide.further["ter"].effect
+    assert effect
+    assert effect.value == pytest.approx(100 / 360, abs=1e-3)
+    test = stats.ttest_rel(expected["wide"], expected["base"])
+    assert effect.p_value == pytest.approx(test.pvalue, abs=1e-3)
+    assert effect.corrected == effect.p_value  # deep cannot be tested: it has no seed in common
+    assert base.further["ter"].effect is None
+
+    plain: dict[str, Measure] = {"perplexity": wide.perplexity, "bleu": wide.bleu}
+    assert plain == {name: getattr(before.models["wide"], name) for name in plain}
+    frame = comparisons_frame(found)
+    assert list(frame[frame["model"] == "wide"]["measure"]) == ["perplexity", "bleu", "ter"]
+    comparison.write(project / paths.TABLE_3, found)
+    assert rederive(project).differences == ()
 
 
 FIVE = {1: 27.36, 2: 18.1, 3: 24.3, 4: 18.6, 5: 22.0}

@@ -134,6 +134,7 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     base = {"mean": 4.5, "sd": 0.5, "outcome": "undecided"}
     effect = {"value": -6.5, "low": -9, "high": -4, "p_value": 0.001, "corrected": 0.02, "count": 5}
     lower = {"mean": 24.6, "effect": effect, "claim": "lower", "outcome": "lower"}
+    ter = {"mean": 60.0, "effect": {**effect, "value": 2.5, "corrected": 0.25}}
     seed = {"run": "en-de.C_N2", "perplexity": 4.5, "bleu": 24.6}
     sentences = {"difference": -6.8, "p_value": 0.125}
     comparison = {
@@ -141,7 +142,10 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
         "test_set": {"corpora": {}, "pairs": 9, "sha256": {}},
         "models": {
             "brief": {"perplexity": base, "bleu": base, "seeds": {"1": {**seed, "run": "en-de.brief"}}},
-            "C_N2": {"perplexity": base, "bleu": lower, "seeds": {"1": {**seed, "sentences": sentences}}},
+            "C_N2": {
+                "perplexity": base, "bleu": lower, "further": {"ter": ter},
+                "seeds": {"1": {**seed, "sentences": sentences}},
+            },
         },
     }  # fmt: skip
     sides = {"source": 1, "target": 1}
@@ -169,10 +173,13 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
         "dev/bleu_difference",
         "dev/bleu_difference_p",
         "dev/bleu_sentences_p",
+        "dev/ter_difference",
+        "dev/ter_difference_p",
         "work/parameters",
         "work/pair_flops_training",
     )
-    assert [variation.data.metrics[name] for name in names] == [24.6, -6.5, 0.02, 0.125, 1234, 30]
+    expected = [24.6, -6.5, 0.02, 0.125, 2.5, 0.25, 1234, 30]
+    assert [variation.data.metrics[name] for name in names] == expected
     assert not [name for name in variation.data.metrics if name.startswith("test/")]
     tags = variation.data.tags
     assert (tags["group"], tags["tested"]) == ("C", "false")
@@ -209,9 +216,10 @@ def test_seeds_of_a_model_have_a_run_over_them_as_their_parent(
 
 
 def test_scores_come_first_by_name(root: Path, params: config.Config, write_results: Write) -> None:
-    """The UI orders groups of metrics by name."""
+    """The UI orders groups of metrics by name; a comparison of runs begins with the first metric."""
     write_results("en-de.base")
     sync(params, root)
     (run,) = runs_of(root)
     groups = dict.fromkeys(name.split("/")[0] for name in sorted(run.data.metrics))
     assert list(groups) == ["dev", "test", "train", "work"]
+    assert next(iter(run.data.metrics)) == "test/bleu"

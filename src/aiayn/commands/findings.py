@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aiayn import config
-from aiayn.errors import DataError
+from aiayn.commands.verification.figures import NoReproductionError
 from aiayn.evaluation.variations import compare_variations
 from aiayn.paper.findings import Statement, statements
 from aiayn.results import comparison, paths, sentence_counts
@@ -43,13 +43,14 @@ def rederive(folder: Path) -> Rederived:
         AiaynError: a file is missing or damaged.
     """
     if not (folder / config.PARAMS).is_file():
-        raise DataError(
-            f"{folder}: it has no {config.PARAMS}. Name a reproduction, or a scale's folder."
-        )
+        raise NoReproductionError(folder)
     parameters = config.load(folder / config.PARAMS)
     published = comparison.read(folder / paths.TABLE_3)
     counts = sentence_counts.read(folder / paths.SENTENCE_COUNTS)
-    derived = compare_variations(parameters.variations, parameters.runs, counts, folder)
+    # further metrics are scored from hypotheses and text: here, their tests alone are recomputed
+    seeds = (seed for model in published.models.values() for seed in model.seeds.values())
+    further = {seed.run: seed.further for seed in seeds}
+    derived = compare_variations(parameters.variations, parameters.runs, counts, further, folder)
     ours, theirs = (dict(leaves(plain(one))) for one in (derived, published))
     return Rederived(
         published,

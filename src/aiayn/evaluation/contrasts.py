@@ -39,6 +39,11 @@ SCALES = {
 }
 
 
+def scale_of(measure: str) -> Scale:
+    """The scale of a measure; of a metric that the paper does not have, its own, without claims."""
+    return SCALES.get(measure, Scale(float, float, lambda _: None))
+
+
 class Design(NamedTuple):
     """The design of a comparison's tests.
 
@@ -149,7 +154,7 @@ def between_models(
         weights: by model, adding up to 0: 1 and -1 for the difference of two models.
         equality: whether equality is claimed, rather than a difference.
     """
-    forward = SCALES[measure].forward
+    forward = scale_of(measure).forward
     seeds = list(dict.fromkeys(seed for model in weights for seed in models[model]))
     paired_seeds = [seed for seed in seeds if all(seed in models[model] for model in weights)]
     count = interim_looks.reached(design.looks, len(paired_seeds))
@@ -189,7 +194,7 @@ def decide(
 
 def _effect(test: ContrastTest, interval: Sequence[float], corrected: float) -> Effect:
     """The effect on the measure's own scale, rounded as in the file."""
-    back = SCALES[test.measure].back
+    back = scale_of(test.measure).back
     value, low, high = (
         round(back(bound), DECIMALS) + 0.0  # avoids -0.0
         for bound in (test.difference.value, *interval)

@@ -23,6 +23,7 @@ class Metric(Generic[Outputs]):
         headline: whether it is a main metric (metrics/RUN.json). Of a kind's headline metrics, the
             first one that is defined is used.
         higher_is_better: False for an error rate.
+        compared: whether table 3 compares its rows by this metric too (translation alone).
         is_fitted: whether scoring fits a model, a baseline, whose result differs a little between
             machines: `aiayn verify` does not compute it again.
     """
@@ -32,6 +33,7 @@ class Metric(Generic[Outputs]):
     score: Callable[[Outputs], Score | None]
     headline: bool = False
     higher_is_better: bool = True
+    compared: bool = False
     is_fitted: bool = False
 
 

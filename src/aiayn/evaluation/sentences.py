@@ -59,6 +59,21 @@ def compared_outputs(variations: Variations, run: str) -> list[Output]:
     return [Output(run, split, declared.weights) for split in declared.splits]
 
 
+def compared_sentences(
+    variations: Variations, run: str, text: Path, root: Path
+) -> tuple[list[str], list[str]]:
+    """A run's hypotheses and their references in the folder `text`, for all sentences that are
+    compared in table 3."""
+    hypotheses: list[str] = []
+    references: list[str] = []
+    for output in compared_outputs(variations, run):
+        of_split = read_references(text, output.split)
+        path = _hypotheses(root / paths.outputs(run), output)
+        hypotheses += read_hypotheses(path, of_split)
+        references += of_split.sentences
+    return hypotheses, references
+
+
 def _hypotheses(folder: Path, output: Output) -> Path:
     if output.split == paths.DEV:
         return paths.dev_hypotheses(folder, output.mode)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,16 +87,22 @@ class Translations:
         )
 
 
-def _bleu(translations: Translations) -> Score | None:
-    if translations.form != RAW:
-        return None
-    return bootstrapped(BLEU(), translations.sides)
+def by_sacrebleu(
+    metric: Callable[[], SacrebleuMetric], highest: float = 100.0
+) -> Callable[[Translations], Score | None]:
+    """The score of raw text by a metric of sacreBLEU's, or by another subclass of its `Metric`.
 
+    Args:
+        metric: makes the metric.
+        highest: as in `bootstrapped`.
+    """
 
-def _chrf(translations: Translations) -> Score | None:
-    if translations.form != RAW:
-        return None
-    return bootstrapped(_Chrf(), translations.sides)
+    def score(translations: Translations) -> Score | None:
+        if translations.form != RAW:
+            return None
+        return bootstrapped(metric(), translations.sides, highest=highest)
+
+    return score
 
 
 def _tokenized_bleu(translations: Translations) -> Score | None:
@@ -126,8 +132,8 @@ def _lowercased_bleu(translations: Translations) -> Score:
 
 
 TRANSLATION_METRICS: tuple[Metric[Translations], ...] = (
-    Metric(name="bleu", label="SacreBLEU", score=_bleu, headline=True),
-    Metric(name="chrf", label="chrF2", score=_chrf),
+    Metric(name="bleu", label="SacreBLEU", score=by_sacrebleu(BLEU), headline=True),
+    Metric(name="chrf", label="chrF2", score=by_sacrebleu(CHRF)),
     Metric(name="tokenized_bleu", label="Tokenized BLEU", score=_tokenized_bleu),
     Metric(name="compound_split_bleu", label="Compound-split BLEU", score=_compound_split_bleu),
     Metric(name="lowercased_bleu", label="Lower-cased BLEU", score=_lowercased_bleu, headline=True),
@@ -171,6 +177,7 @@ def bootstrapped(
         ScoreError: the score is outside its scale.
     """
     hypotheses, references = sides
+    _score_in_python_floats(metric)
     with seeded():
         result = metric.corpus_score(hypotheses, [references], n_bootstrap=RESAMPLES)
     if not 0 <= result.score <= highest + ROUNDING:
@@ -192,22 +199,20 @@ def bootstrapped(
     )
 
 
-class _PythonFloats(SacrebleuMetric):
-    """A metric whose resamples are all scored as Python floats.
+def _score_in_python_floats(metric: SacrebleuMetric) -> None:
+    """Let a metric score all resamples as Python floats.
 
     sacreBLEU 2.6 returns float32 for a resample with a match and float for one without, and fails
     to average the two, so a run with mostly empty outputs could not be scored.
     """
+    compute = metric._compute_score_from_stats
 
-    def _compute_score_from_stats(self, stats: list[Any]) -> Any:
-        # super() is the metric that this class is mixed into
-        result = super()._compute_score_from_stats(stats)  # type: ignore[safe-super]
+    def in_python_floats(stats: list[Any]) -> Any:
+        result = compute(stats)
         result.score = float(result.score)
         return result
 
-
-class _Chrf(_PythonFloats, CHRF):
-    """chrF2."""
+    setattr(metric, compute.__name__, in_python_floats)
 
 
 @contextmanager

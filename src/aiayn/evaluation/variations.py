@@ -3,7 +3,9 @@ differ by more than seed noise.
 
 Models are compared by tests paired by seed (`contrasts`). The paper's "nearly identical" is a claim
 of equality and is tested for equivalence. Perplexity is tested on a log scale. All tests of the
-table are one family, and the paper's statements (`findings`) are another.
+table are one family, and the paper's statements (`findings`) are another. Rows are also compared
+by metrics that the paper does not have (`Metric.compared`): a family of its own, so that a further
+metric changes no p-value of the paper's two.
 """
 
 from __future__ import annotations
@@ -15,23 +17,26 @@ from aiayn.config import Run, Variations
 from aiayn.errors import ScoreError
 from aiayn.evaluation.contrasts import (
     DECIMALS,
-    SCALES,
     Decision,
     Design,
     Samples,
     between_models,
     decide,
+    scale_of,
 )
 from aiayn.evaluation.findings import judge_findings, over_seeds
+from aiayn.evaluation.metric import score_by_name
 from aiayn.evaluation.sentences import (
     Resampled,
     compared_outputs,
+    compared_sentences,
     corpus_bleu,
     joined,
     paired_bootstrap,
     resample,
     signature,
 )
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS, Translations
 from aiayn.paper.table_3 import ROWS
 from aiayn.results import history, paths
 from aiayn.results.comparison import Comparison, DecodingModes, Direction, Measure, Seed, Variation
@@ -40,14 +45,41 @@ from aiayn.results.seeds import by_seed, spread
 from aiayn.results.sentence_counts import Counts, Output
 from aiayn.results.text import Manifest, read_manifest
 
+FurtherScores = Mapping[str, Mapping[str, float]]
+"""By run and metric: see `further_scores`."""
+
+
+def further_scores(
+    variations: Variations, runs: Mapping[str, Run], root: Path = Path()
+) -> FurtherScores:
+    """The compared runs' scores by every metric with `compared`, on the sentences of table 3.
+
+    Raises:
+        DataError, ScoreError: references or hypotheses are missing or damaged.
+    """
+    metrics = [metric for metric in TRANSLATION_METRICS if metric.compared]
+    found: dict[str, Mapping[str, float]] = {}
+    for name, run in runs.items():
+        if metrics and run.task == variations.task and (root / paths.outputs(name)).exists():
+            text = root / paths.text(run.task)
+            manifest = read_manifest(paths.manifest(text))
+            hypotheses, references = compared_sentences(variations, name, text, root)
+            language = manifest.languages["target"]
+            translations = Translations(hypotheses, references, language, manifest.form)
+            scores = score_by_name(metrics, translations)
+            found[name] = {key: round(score.value, DECIMALS) for key, score in scores.items()}
+    return found
+
 
 def compare_variations(
     variations: Variations,
     runs: Mapping[str, Run],
     counts: Mapping[Output, Counts],
+    further: FurtherScores,
     root: Path = Path(),
 ) -> Comparison:
-    """Compare every model trained on `variations.task` with the base, from counts and histories.
+    """Compare every model trained on `variations.task` with the base, from counts, histories and
+    further scores.
 
     Raises:
         ScoreError: the base has no run with counts, or counts of a run are missing.
@@ -74,7 +106,14 @@ def compare_variations(
     }
     seeds = {
         model: {
-            seed: _seed(name, compared, _partner(models[base], seed), root, is_base=model == base)
+            seed: _seed(
+                name,
+                compared,
+                _partner(models[base], seed),
+                further.get(name, {}),
+                root,
+                is_base=model == base,
+            )
             for seed, name in names.items()
         }
         for model, names in models.items()
@@ -86,7 +125,9 @@ def compare_variations(
         }
         for measure in ("bleu", "perplexity")
     }
-    measures = judge(samples, base, Design.of(variations))
+    design = Design.of(variations)
+    measures = judge(samples, base, design)
+    own = judge(_further_samples(seeds), base, design)
     modes = _bleu_by_mode(runs, counts, manifests)
     declared = variations.preregistration
     return Comparison(
@@ -100,6 +141,7 @@ def compare_variations(
             model: Variation(
                 perplexity=measures["perplexity"][model],
                 bleu=measures["bleu"][model],
+                further={name: of_models[model] for name, of_models in own.items()},
                 seeds={str(seed): entry for seed, entry in entries.items()},
             )
             for model, entries in seeds.items()
@@ -131,8 +173,27 @@ def _partner(bases: Mapping[int, str], seed: int) -> str:
     return bases.get(seed, next(iter(bases.values())))
 
 
+def _further_samples(seeds: Mapping[str, Mapping[int, Seed]]) -> dict[str, Samples]:
+    """By metric: the scores of all models by seed, of the metrics that every run has."""
+    entries = [entry for of_model in seeds.values() for entry in of_model.values()]
+    return {
+        name: {
+            model: {seed: entry.further[name] for seed, entry in of_model.items()}
+            for model, of_model in seeds.items()
+        }
+        for name in entries[0].further
+        if all(name in entry.further for entry in entries)
+    }
+
+
 def _seed(
-    run: str, compared: Mapping[str, Resampled], partner: str, root: Path, *, is_base: bool
+    run: str,
+    compared: Mapping[str, Resampled],
+    partner: str,
+    further: Mapping[str, float],
+    root: Path,
+    *,
+    is_base: bool,
 ) -> Seed:
     path = root / paths.history(run)
     perplexity = history.last_perplexity(history.read(path), path)
@@ -141,6 +202,7 @@ def _seed(
         perplexity=round(perplexity, DECIMALS),
         bleu=round(compared[run].bleu, DECIMALS),
         sentences=None if is_base else paired_bootstrap(compared[partner], compared[run]),
+        further=further,
     )
 
 
@@ -181,7 +243,7 @@ def judge(
     """Test every model against the base; all tests of the table are one family.
 
     Args:
-        samples: for "bleu" and "perplexity".
+        samples: by measure: "bleu" and "perplexity", or metrics that the paper does not have.
     Returns:
         By measure and model.
     """
@@ -212,7 +274,7 @@ def judge(
 
 def _claim(measure: str, model: str) -> Direction | None:
     """The paper's claim about the row; None for the base and for rows that the paper lacks."""
-    return SCALES[measure].claim(model) if model in ROWS and model != "base" else None
+    return scale_of(measure).claim(model) if model in ROWS and model != "base" else None
 
 
 def _measure(values: Sequence[float], claim: Direction | None, decision: Decision) -> Measure:

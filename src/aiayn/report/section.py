@@ -21,8 +21,8 @@ class Figure:
     name: str
     title: str
     caption: str
-    svg: str
-    data: pd.DataFrame
+    svg: str = field(repr=False)
+    data: pd.DataFrame = field(repr=False)
 
     def _repr_svg_(self) -> str:
         """What a notebook shows."""

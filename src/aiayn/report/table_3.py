@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from aiayn.config import Config
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
 from aiayn.paper import VariationRow, recipe_of
 from aiayn.paper.claims import agreement
 from aiayn.report.evidence import Evidence
@@ -60,6 +61,10 @@ CLAIMS = (
     "within the same margins, by two one-sided tests (docs/decisions/significance.md)."
 )
 BLANK = "As in the paper, a blank is the base's value; ours has a base of its own."
+FURTHER = (
+    "{labels}: not in the paper, for the same sentences as BLEU. The tests of such metrics are a "
+    "family of their own."
+)
 NEIGHBOURHOOD = (
     "Rows with r: self-attention restricted to r positions, in the source around a position, in "
     "the target up to it. The paper plans it (section 4) and has no such row."
@@ -144,9 +149,10 @@ def _table(evidence: Evidence) -> Table:
     paper, config = evidence.paper, evidence.config
     models = {model_name(config, key) for key in paper.table_3}
     own = [name for name in _variations(evidence) if name not in models]
+    further = _further(evidence)
     rows: list[RowValues] = []
     for key, printed in paper.table_3.items():
-        rows.append(_paper_row(key, printed))
+        rows.append(_paper_row(key, printed, len(further)))
         rows += _our_row(model_name(config, key), printed.group, evidence)
     for name in own:
         rows += _our_row(name, OURS_ALONE, evidence)
@@ -154,8 +160,8 @@ def _table(evidence: Evidence) -> Table:
         "Table 3",
         text("Row")
         + numbers(*SIZES, form="", minor=True)
-        + numbers("PPL", "BLEU", "params ×10⁶")
-        + text("PPL vs base", "BLEU vs base"),
+        + numbers("PPL", "BLEU", *further, "params ×10⁶")
+        + text("PPL vs base", "BLEU vs base", *(f"{label} vs base" for label in further)),
         rows,
         (
             *_not_run(evidence),
@@ -164,12 +170,21 @@ def _table(evidence: Evidence) -> Table:
             MOVES,
             *design_notes(config),
             CLAIMS,
+            *([FURTHER.format(labels=", ".join(further))] if further else []),
             *([NEIGHBOURHOOD] if any(config.models[name].neighbourhood for name in own) else []),
             paper.notes["table_3"]["B.d_v"],
             f"Published figures: {paper.source}.",
         ),
         key="table-3",
     )
+
+
+def _further(evidence: Evidence) -> list[str]:
+    """The labels of the metrics that the paper does not have."""
+    labels = {metric.name: metric.label for metric in TRANSLATION_METRICS}
+    compared = evidence.variations
+    names = compared.models[compared.base].further if compared else ()
+    return [labels.get(name, name) for name in names]
 
 
 def _not_run(evidence: Evidence) -> Iterator[str]:
@@ -183,7 +198,7 @@ def _not_run(evidence: Evidence) -> Iterator[str]:
     yield from not_run({name: variations.get(name) for name in models}, reasons)
 
 
-def _paper_row(key: str, printed: VariationRow) -> RowValues:
+def _paper_row(key: str, printed: VariationRow, further: int) -> RowValues:
     group = f"({printed.group})" if len(printed.group) == 1 else printed.group
     sizes: list[Value] = [
         cell.text if (cell := printed.columns.get(size)) else "" for size in SIZES
@@ -199,6 +214,7 @@ def _paper_row(key: str, printed: VariationRow) -> RowValues:
         *sizes,
         printed.perplexity.text,
         printed.bleu.text,
+        *[""] * further,
         millions.text if millions else "",
         "",
         tone="paper",
@@ -222,17 +238,15 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
     ]
     if model.positions != base.positions:
         sizes = [Cell(f"{model.positions} positions", span=len(SIZES))]
-    moves = [NOTHING for _ in MEASURES]
-    if not is_base:
-        moves = [
-            _moves(measure, getattr(variation, measure), variation.run) for measure in MEASURES
-        ]
+    moves = [
+        NOTHING if is_base else _moves(measure, found, variation.run)
+        for measure, found in variation.measures.items()
+    ]
     named = {"r" if key == "neighbourhood" else key: x for key, x in model.extensions.items()}
     yield row(
         Cell("ours", detail=", ".join([name, *(f"{key} = {x}" for key, x in named.items())])),
         *sizes,
-        _over_seeds(variation.perplexity, variation.run),
-        _over_seeds(variation.bleu, variation.run),
+        *(_over_seeds(measure, variation.run) for measure in variation.measures.values()),
         _millions(evidence, name),
         *moves,
         tone="ours",
@@ -295,8 +309,8 @@ def _records(evidence: Evidence) -> pd.DataFrame:
         split=compared.split,
         test_set="+".join(compared.test_set.corpora),
         pairs=compared.test_set.pairs,
-        sentences_p=ours["model"].map(
-            lambda name: " ".join(f"{s.sentences.p_value}" for s in seeds[name] if s.sentences)
-        ),
+        sentences_p=ours["model"]
+        .map(lambda name: " ".join(f"{s.sentences.p_value}" for s in seeds[name] if s.sentences))
+        .where(ours["measure"].isin(MEASURES), ""),
     )
     return pd.concat([printed, ours]).reindex(columns=FIELDS)

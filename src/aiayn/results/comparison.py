@@ -73,20 +73,29 @@ class Sentences(StrictModel):
 
 
 class Seed(StrictModel):
-    """A run of a variation; `sentences` is None for the base's runs."""
+    """A run of a variation; `sentences` is None for the base's runs. `further` has its scores by
+    metrics that the paper does not have."""
 
     run: str
     perplexity: float
     bleu: float
     sentences: Sentences | None = None
+    further: Mapping[str, float] = Field(default={}, exclude_if=not_)
 
 
 class Variation(StrictModel):
-    """A model trained on the task of table 3: dev perplexity and BLEU, and its runs by seed."""
+    """A model trained on the task of table 3: dev perplexity and BLEU, `further` measures, by
+    metrics that the paper does not have, and its runs by seed."""
 
     perplexity: Measure
     bleu: Measure
+    further: Mapping[str, Measure] = Field(default={}, exclude_if=not_)
     seeds: Mapping[str, Seed]
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """All measures by name."""
+        return {"perplexity": self.perplexity, "bleu": self.bleu, **self.further}
 
     @property
     def run(self) -> str:

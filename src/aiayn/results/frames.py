@@ -91,7 +91,7 @@ class Results:
 
     @cached_property
     def comparisons(self) -> pd.DataFrame:
-        """Table 3's variations compared with their base, over seeds: two rows for each model."""
+        """Table 3's variations compared with their base, over seeds: a row for each measure."""
         return comparisons_frame(self._compared)
 
     @cached_property
@@ -240,10 +240,7 @@ def comparisons_frame(compared: Comparison | None) -> pd.DataFrame:
                 "source": measure.source,
             }
             for model, variation in (compared.models if compared else {}).items()
-            for name, measure in (
-                ("perplexity", variation.perplexity),
-                ("bleu", variation.bleu),
-            )
+            for name, measure in variation.measures.items()
         ),
     )
 

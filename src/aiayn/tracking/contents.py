@@ -43,7 +43,8 @@ REPORT = "report"
 REPORT_FILES = ("index.html", "figures/*.svg", "tables/*")
 LARGEST_FILE = 4 << 20  # bytes; larger ones are not uploaded
 
-_OF_THE_ROW = ("tested", "row", "group", "bleu_vs_base", "perplexity_vs_base")  # tags
+_OF_THE_ROW = ("tested", "row", "group")  # tags, beside those of agreement with the paper
+_VS_BASE = "_vs_base"
 _DATASET_CONTEXTS = {paths.TRAIN: "training", paths.DEV: "validation"}
 _DIGEST_CHARACTERS = 36  # MLflow's limit; DVC's digest of a folder just fits
 
@@ -165,13 +166,14 @@ class Project:
             for run in runs
         ]
         names = {metric.name for metrics in METRICS.values() for metric in metrics} | {"perplexity"}
-        metrics = {"work/seeds": float(len(runs))}
+        metrics: dict[str, float] = {}
         for name in final[0]:
             if name.partition("/")[2] in names and all(name in values for values in final):
                 over = spread(values[name] for values in final)
                 metrics |= {name: round(over.mean, 4), f"{name}_sd": round(over.sd or 0.0, 4)}
             elif name == "work/parameters":
                 metrics[name] = final[0][name]
+        metrics["work/seeds"] = float(len(runs))
         seeds = [run.params["seed"] for run in runs]
         task, model = first.identity.task, first.identity.model
         return RunContents(
@@ -181,7 +183,11 @@ class Project:
             ),
             tags={
                 "stage": "seeds",
-                **{key: first.tags[key] for key in _OF_THE_ROW if key in first.tags},
+                **{
+                    key: value
+                    for key, value in first.tags.items()
+                    if key in _OF_THE_ROW or key.endswith(_VS_BASE)
+                },
             },
             params={
                 **{key: value for key, value in first.params.items() if key != "seed"},
@@ -249,11 +255,9 @@ class Project:
         own p-value of sacreBLEU's paired bootstrap test."""
         assert self._table_3
         split = self._table_3.split
-        for name, effect in (
-            ("bleu_difference", row.bleu.effect),
-            ("perplexity_ratio", row.perplexity.effect),
-        ):
-            if effect:
+        for measure, compared in row.measures.items():
+            name = f"{measure}_{'ratio' if measure == 'perplexity' else 'difference'}"
+            if effect := compared.effect:
                 yield f"{split}/{name}", effect.value
                 yield f"{split}/{name}_p", effect.corrected
         for seed in row.seeds.values():
@@ -278,8 +282,7 @@ def _rows_in_the_paper(config: Config, run: str) -> dict[str, str]:
 
 def _agreement_tags(row: Variation) -> dict[str, str]:
     """Whether the row differs from table 3's base as the paper says."""
-    measures = {"bleu": row.bleu, "perplexity": row.perplexity}
-    return {f"{name}_vs_base": agreement(m.claim, m.outcome) for name, m in measures.items()}
+    return {f"{name}{_VS_BASE}": agreement(m.claim, m.outcome) for name, m in row.measures.items()}
 
 
 def _metadata_tags(training: TrainingMetadata | None) -> dict[str, str]:

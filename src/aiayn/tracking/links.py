@@ -6,11 +6,22 @@ import os
 
 from aiayn.errors import one_line_errors
 from aiayn.tracking.searches import SEARCHES, link
-from aiayn.tracking.store import import_mlflow, one_line_store_errors, tracking_uri
+from aiayn.tracking.store import (
+    StoreError,
+    check_location,
+    default_database,
+    import_mlflow,
+    one_line_store_errors,
+    tracking_uri,
+)
 
 
 @one_line_errors
 def main() -> None:
+    """Raises StoreError: there is no store, it was copied from another folder, or it is damaged."""
+    database = default_database()
+    if database and not database.exists():
+        raise StoreError(f"{database}: no such file. make repro, or make sync, writes it.")
     import_mlflow()
     with one_line_store_errors():
         from mlflow import MlflowClient
@@ -21,6 +32,8 @@ def main() -> None:
         )
         client = MlflowClient(tracking_uri())
         for experiment in client.search_experiments(filter_string="name LIKE 'aiayn/%'"):
+            if database:
+                check_location(experiment)
             print(f"{experiment.name}:")
             for search in SEARCHES:
                 if client.search_runs([experiment.experiment_id], search.filter, max_results=1):

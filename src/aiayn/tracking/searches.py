@@ -7,12 +7,15 @@ import re
 from typing import NamedTuple
 
 from aiayn.evaluation.metrics import METRICS
+from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
 from aiayn.tracking.identity import CURRENT, STATE, SUPERSEDED
 
 NOTE = "mlflow.note.content"  # documented: the description, for users to set
 VIEW = "mlflow.sharedViewState."  # what the button "Share" of the runs table writes
+_CELL_PX, _LETTER_PX = 45, 6  # a column's width: its heading with the sign of the order beside it
 _CURRENT = f"tags.{STATE} = '{CURRENT}'"
 _SIZE = ("metrics.`work/parameters`", "params.`seed`")
+_COMPARED = tuple(f"metrics.`dev/{m.name}`" for m in TRANSLATION_METRICS if m.compared)
 _ROW = tuple(f"params.`{column}`" for column in ("N", "d_model", "d_ff", "h", "P_drop"))
 
 
@@ -39,7 +42,9 @@ class Search(NamedTuple):
             "orderByAsc": not self.descending,
             "selectedColumns": columns,
             "columnOrder": columns,
-            "columnWidths": dict.fromkeys(columns, 100),
+            "columnWidths": {
+                column: _CELL_PX + _LETTER_PX * len(column.split("`")[1]) for column in columns
+            },
         }
         return json.dumps(state)
 
@@ -58,13 +63,13 @@ SEARCHES = (
         "Table 2",
         f"metrics.`test/bleu` > 0 and {_CURRENT}",
         "test/bleu",
-        columns=("metrics.`dev/bleu`", "metrics.`dev/perplexity`", *_SIZE, *_ROW),
+        columns=("metrics.`dev/bleu`", *_COMPARED, "metrics.`dev/perplexity`", *_SIZE, *_ROW),
     ),
     Search(
         "Table 3",
         f"tags.row LIKE '%' and {_CURRENT}",
         "dev/bleu",
-        columns=("metrics.`dev/perplexity`", *_SIZE, *_ROW),
+        columns=(*_COMPARED, "metrics.`dev/perplexity`", *_SIZE, *_ROW),
     ),
     Search(
         "Table 3, rows (C)",

@@ -15,6 +15,7 @@ from aiayn.errors import AiaynError
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import Experiment
 
 DATABASE = "mlflow.db"
 ARTIFACTS = "mlartifacts"
@@ -92,16 +93,29 @@ def connect(experiment: str, folder: Path = Path()) -> Store:
         if uri == _default_uri(folder):
             project = project_folder(folder)
             _create_database(project)
-            location = (project / ARTIFACTS / experiment).as_uri()
+            location = _location(experiment, folder)
         client = MlflowClient(uri)
         store = Store(client, _experiment_id(client, experiment, location))
-        found = client.get_experiment(store.experiment_id).artifact_location
-        if location and found != location:
-            raise StoreError(
-                f"{DATABASE} was copied from another folder and would write artifacts to {found}. "
-                f"Remove {DATABASE}; make sync writes it again"
-            )
+        if location:
+            check_location(client.get_experiment(store.experiment_id), folder)
         return store
+
+
+def check_location(experiment: Experiment, folder: Path = Path()) -> None:
+    """Raises StoreError if an experiment of the default store belongs to another folder."""
+    found = experiment.artifact_location
+    if found != _location(experiment.name, folder):
+        raise StoreError(
+            f"{DATABASE} was copied from another folder and would write artifacts to {found}. "
+            f"Remove {DATABASE}; make sync writes it again"
+        )
+
+
+def default_database(folder: Path = Path()) -> Path | None:
+    """The SQLite file of the project that `folder` is in; None if MLFLOW_TRACKING_URI names another
+    store."""
+    is_default = tracking_uri(folder) == _default_uri(folder)
+    return project_folder(folder) / DATABASE if is_default else None
 
 
 def import_mlflow() -> None:
@@ -131,6 +145,10 @@ def connect_in_time(experiment: str, folder: Path = Path()) -> Store:
     if isinstance(result, StoreError):
         raise result
     return result
+
+
+def _location(experiment: str, folder: Path) -> str:
+    return (project_folder(folder) / ARTIFACTS / experiment).as_uri()
 
 
 def _default_uri(folder: Path) -> str:

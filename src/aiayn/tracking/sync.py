@@ -201,14 +201,15 @@ class _Mirror:
 
 
 def _metrics(contents: RunContents, time_ms: int, model_id: str | None) -> Iterator[Metric]:
-    """All points of a run; those that its weights got on test sets are also their model's."""
+    """All points of a run; those that its weights got on test sets are also their model's. Scores
+    come first: MLflow keeps the order, and begins a comparison of runs with the first metric."""
     from mlflow.entities import Metric
 
-    for (name, step), value in contents.curve.items():
-        yield Metric(name, value, time_ms, step)
     for name, value in contents.metrics.items():
         dataset = contents.weights.measured(name) if contents.weights else None
         if dataset or name == "work/parameters":
             yield Metric(name, value, time_ms, 0, model_id, *(dataset or (None, None)))
         else:
             yield Metric(name, value, time_ms, 0)
+    for (name, step), value in contents.curve.items():
+        yield Metric(name, value, time_ms, step)

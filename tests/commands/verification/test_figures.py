@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from aiayn.commands.verification.figures import Figure, NoReproductionError, compare
-from aiayn.commands.verification.verification import ANOTHER_MACHINE, verify
+from aiayn.commands.verification.verification import ANOTHER_MACHINE, to_lines, verify
 
 Side = Callable[..., Path]
 
@@ -95,8 +95,23 @@ def test_what_is_not_here_is_missing(side: Side) -> None:
 
 
 def test_a_folder_that_is_no_reproduction_is_one_line(side: Side, tmp_path: Path) -> None:
-    with pytest.raises(NoReproductionError, match="nowhere/scores: no scores"):
-        compare(tmp_path / "nowhere", side("here"))
+    """It names the reproduction beside it that was meant."""
+    side("published")
+    with pytest.raises(NoReproductionError) as refused:
+        compare(tmp_path / "publishd", side("here"))
+    expected = f"{tmp_path / 'publishd'}: not a reproduction, it has no scores/. "
+    assert str(refused.value) == f"{expected}Did you mean published?"
+
+
+def test_the_columns_have_headings(side: Side) -> None:
+    published, here = side("published"), side("here", bleu(25.01))
+    shutil.copy(Path(__file__).parents[3] / "dvc.yaml", here)
+    heading, *lines = to_lines(verify(published, here))
+    (line,) = (line for line in lines if " test bleu " in line)
+    for name, value in (("published", "25.00"), ("here", "25.01")):
+        assert heading.index(name) + len(name) == line.index(value) + len(value)
+    for name, value in (("expected here", "24.00 to 26.00"), ("verdict", "inside")):
+        assert heading.index(name) == line.index(value)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from tests.report.table_3.conftest import ONE_SEED, Make, measured
 
+from aiayn.evaluation.metric import Metric
 from aiayn.report import verdict
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
@@ -127,6 +128,33 @@ def test_a_row_shows_its_effect_with_an_interval(one_seed: Evidence) -> None:
     assert bleu.sources == (f"{place}.value", f"{place}.low", f"{place}.high")
     assert (perplexity.text, perplexity.detail) == ("undecided", "×0.98, ×0.89 to ×1.08")
     assert perplexity.tone == "quiet"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_further_metric_is_a_column(
+    make: Make, one_seed: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its label, or under its name where the metric's code is gone."""
+    models = {
+        name: measured(name, *values).replace(further={"ter": Measure(mean=62.5, sd=1.25)})
+        for name, values in ONE_SEED.items()
+    }
+    made = section(make(models))
+    (table,) = made.tables
+    (without,) = section(one_seed).tables
+    assert [name for name in table.headings if name not in without.headings] == [
+        "ter",
+        "ter vs base",
+    ]
+    ters = [row.cells[table.headings.index("ter")] for row in table.rows if row.tone == "ours"]
+    assert {(cell.text, cell.detail) for cell in ters} == {("62.50", "± 1.25")}
+    paired = made.records.query("model == 'A_h1'").set_index("measure")["sentences_p"]
+    assert (paired["bleu"], paired["ter"]) == ("0.25", "")  # a test of BLEU alone
+    metric: Metric[object] = Metric(name="ter", label="TER", score=lambda _: None, compared=True)
+    monkeypatch.setattr("aiayn.report.table_3.TRANSLATION_METRICS", (metric,))
+    (table,) = section(make(models)).tables
+    assert "TER" in table.headings
+    assert any(note.startswith("TER: not in the paper") for _, note in table.notes)
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -23,8 +23,9 @@ from aiayn.commands.rehearsal.small_project import (
 )
 from aiayn.commands.rehearsal.trial import try_training
 from aiayn.config import Config
+from aiayn.config.compose import CONF
 from aiayn.data.corpora.fetching import pending
-from aiayn.errors import TrainingError
+from aiayn.errors import ConfigError, TrainingError
 from aiayn.results import paths
 from aiayn.results.progress import clock
 
@@ -44,8 +45,10 @@ def rehearse(root: Path, scale: str | None, launcher: str | None, gpus: str | No
             cluster can see too.
         scale, launcher, gpus: as for `write_params`.
     Raises:
-        ConfigError: the scale's parameters cannot be composed.
+        ConfigError: the scale's parameters cannot be composed, or `root` is not the project's.
     """
+    if not (root / CONF).is_dir():
+        raise ConfigError(f"{root / CONF}: there is no such folder. Run from the project's folder.")
     begun = time.monotonic()
     scratch = root / paths.SCRATCH
     scratch.mkdir(exist_ok=True)

@@ -16,6 +16,7 @@ from aiayn.errors import DataError
 from aiayn.results import paths
 from aiayn.results.frames import Results
 from aiayn.results.lock import Lock
+from aiayn.validation import nearest
 
 # what must match for two figures to be comparable, and the message if it does not
 CONDITIONS = {
@@ -26,7 +27,14 @@ CONDITIONS = {
 
 
 class NoReproductionError(DataError):
-    """A folder has no scores to compare with."""
+    """A folder has no scores to compare with; the message names the reproductions beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        beside = [
+            path.parent.parent.name for path in folder.parent.glob(f"*/{paths.SCORES}/*.json")
+        ]
+        advice = nearest(folder.name, sorted({*beside})) if beside else ""
+        super().__init__(f"{folder}: not a reproduction, it has no {paths.SCORES}/.{advice}")
 
 
 class Verdict(StrEnum):
@@ -66,9 +74,7 @@ def compare(published: Path, here: Path) -> tuple[Figure, ...]:
         ConfigError, DataError, ScoreError, ProfileError: a file of either side is damaged.
     """
     if not any((published / paths.SCORES).glob("*.json")):
-        raise NoReproductionError(
-            f"{published / paths.SCORES}: no scores. Name a folder that `aiayn publish` wrote."
-        )
+        raise NoReproductionError(published)
     joined = (
         with_intervals(_figures(published))
         .rename(columns={"value": "published"})

@@ -98,6 +98,7 @@ def to_html(verification: Verification) -> str:
 def to_lines(verification: Verification) -> Iterator[str]:
     """Lines for a terminal: figures, then damage and contradictions, then differences by run."""
     width = max(len(f"{figure.run} {figure.figure}") for figure in verification.figures)
+    yield f"{'':{width}}  {'published':>10} {'here':>10}  {'expected here':26}  verdict"
     for figure in verification.figures:
         label = f"{figure.run} {figure.figure}".ljust(width)
         numbers = f"{_number(figure, figure.published):>10} {_number(figure, figure.here):>10}"
