@@ -16,7 +16,7 @@ from tests.end_to_end.project import REPOSITORY, TINY, Project, copy_project
 @pytest.fixture(scope="session", autouse=True)
 def _ends_with_the_session() -> Iterator[None]:
     yield
-    Project.host.close()
+    Project.programs.close()
 
 
 @pytest.fixture(scope="session")

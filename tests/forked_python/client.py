@@ -1,0 +1,60 @@
+"""Passes a program on to `server.py`, and ends as it does: SOCKET PYTHON PROGRAM WORD ...
+
+What needs a process of its own is run by PYTHON: other options than -m, and settings that an interpreter,
+or a library that the server has imported, reads only when it starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+
+# of Python: the server adds the first to its path, and was itself started with the others
+SETTINGS = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+def needs_a_start(program: str, words: list[str]) -> bool:
+    """Whether only a new interpreter will do."""
+    if program == "python" and (not words or (words[0].startswith("-") and words[0] != "-m")):
+        return True
+    if any(name.startswith("PYTHON") and name not in SETTINGS for name in os.environ):
+        return True
+    return os.environ.get("OMP_NUM_THREADS") != "1" or "RANK" in os.environ
+
+
+def main() -> None:
+    address, python, program, *words = sys.argv[1:]
+    if needs_a_start(program, words):
+        before = [] if program == "python" else [os.path.join(os.path.dirname(python), program)]
+        os.execv(python, [python, *before, *words])
+    mask = os.umask(0)
+    os.umask(mask)
+    request = {
+        "program": program, "words": words, "folder": os.getcwd(), "environment": {**os.environ},
+        "umask": mask,
+    }  # fmt: skip
+    with socket.socket(socket.AF_UNIX) as server:
+        signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+        server.connect(address)
+        message = json.dumps(request).encode() + b"\n"
+        sent = socket.send_fds(server, [message], [0, 1, 2])
+        server.sendall(message[sent:])
+        for number in FORWARDED:
+            signal.signal(number, lambda number, frame: server.send(bytes([number])))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
+        status = server.recv(4)
+    if not status:
+        sys.exit("The server of tests/forked_python has ended.")
+    code = os.waitstatus_to_exitcode(int.from_bytes(status, "big"))
+    if code < 0:
+        if -code in FORWARDED:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+main()
