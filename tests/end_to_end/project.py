@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 from dvc.utils.hydra import compose_and_dump
-from tests.forked_python.programs import ForkedPython
+from tests.forked_python import programs
 
 REPOSITORY = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -98,8 +98,6 @@ training:
 class Project:
     """A copy of the project in a folder of its own; what runs in it is the copy's code."""
 
-    programs = ForkedPython()
-
     def __init__(self, root: Path) -> None:
         self.root = root
 
@@ -117,7 +115,7 @@ class Project:
         )  # fmt: skip
         return {
             **{k: v for k, v in os.environ.items() if k not in ours},
-            "PATH": os.pathsep.join([str(self.programs.folder), str(BIN), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([str(programs.folder()), str(BIN), os.environ["PATH"]]),
             "PYTHONPATH": str(self.root / "src"),
             "OMP_NUM_THREADS": "1",
             "NO_PROXY": "127.0.0.1",

@@ -1,7 +1,7 @@
 """Passes a program on to `server.py`, and ends as it does: SOCKET PYTHON PROGRAM WORD ...
 
-What needs a process of its own is run by PYTHON: other options than -m, and settings that an interpreter,
-or a library that the server has imported, reads only when it starts.
+What needs a process of its own is run by PYTHON: unusual options, and settings that an interpreter, or a
+library that the server has imported, reads only when it starts.
 """
 
 from __future__ import annotations
@@ -17,24 +17,30 @@ SETTINGS = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
+OPTIONS = {"-B", "-m", "-u"}
+
+
 def needs_a_start(program: str, words: list[str]) -> bool:
     """Whether only a new interpreter will do."""
-    if program == "python" and (not words or (words[0].startswith("-") and words[0] != "-m")):
+    first = next((word for word in words if word not in OPTIONS), "-")
+    if program == "python" and first.startswith("-"):
         return True
     if any(name.startswith("PYTHON") and name not in SETTINGS for name in os.environ):
         return True
-    return os.environ.get("OMP_NUM_THREADS") != "1" or "RANK" in os.environ
+    return os.environ.get("OMP_NUM_THREADS") != "1"
 
 
 def main() -> None:
     address, python, program, *words = sys.argv[1:]
     if needs_a_start(program, words):
-        before = [] if program == "python" else [os.path.join(os.path.dirname(python), program)]
+        beside = python.removesuffix(os.path.basename(python)) + program  # noqa: PTH119 (importing pathlib takes longer than all else here)
+        before = [] if program == "python" else [beside]
         os.execv(python, [python, *before, *words])
     mask = os.umask(0)
     os.umask(mask)
     request = {
-        "program": program, "words": words, "folder": os.getcwd(), "environment": {**os.environ},
+        "program": program, "words": words, "folder": os.getcwd(),  # noqa: PTH109
+        "environment": {**os.environ},
         "umask": mask,
     }  # fmt: skip
     with socket.socket(socket.AF_UNIX) as server:

@@ -1,4 +1,4 @@
-"""`python`, `dvc` and `aiayn` without the seconds that importing torch, MLflow and DVC takes.
+"""`python`, `dvc`, `aiayn` and `torchrun` without the seconds that importing torch, MLflow and DVC takes.
 
 A process imports these once. Programs beside each other in a folder, for PATH, have it run what they are asked
 for in a fork: with their folder, environment, streams, signals and exit code, and with the modules of aiayn that
@@ -8,69 +8,46 @@ an interpreter use `sys.executable`.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from aiayn.tracking.store import DEFAULT_ENVIRONMENT
 
 HERE = Path(__file__).parent
-PROGRAMS = ("python", "aiayn", "dvc")
+PROGRAMS = ("python", "aiayn", "dvc", "torchrun")
+# of the tests, not of what they start
+NOT_INHERITED = ("PYTHONPATH", "TQDM_DISABLE", "AIAYN_MIRROR", "MLFLOW_TRACKING_URI")
 
 
-class ForkedPython:
-    """The folder of programs; the process behind them starts when it is first asked for."""
+@cache
+def folder() -> Path:
+    """The programs' folder. The first call starts the process, which ends, and removes the folder, when this
+    one has ended."""
+    place = Path(tempfile.mkdtemp(prefix="aiayn-"))
+    address = str(place / "socket")
+    client = [sys.executable, "-IS", str(HERE / "client.py"), address, sys.executable]
+    for name in PROGRAMS:
+        (place / name).write_text(f'#!/bin/sh\nexec {shlex.join([*client, name])} "$@"\n')
+        (place / name).chmod(0o755)
+    inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    server = subprocess.Popen(
+        [sys.executable, str(HERE / "server.py"), address, str(place)],
+        # MLflow reads some of its settings when it is imported
+        env={**inherited, **DEFAULT_ENVIRONMENT, "OMP_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert server.stdout is not None
+    assert server.stdout.readline() == "ready\n"
+    atexit.register(server.communicate)
+    return place
 
-    def __init__(self) -> None:
-        self._server: subprocess.Popen[str] | None = None
-        self._folder = Path()
 
-    @property
-    def folder(self) -> Path:
-        """The programs' folder, to be put first on a PATH."""
-        if self._server is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="aiayn-"))
-            self._write_programs()
-            self._server = self._start()
-        return self._folder
-
-    @property
-    def python(self) -> str:
-        """The program to use in place of sys.executable."""
-        return str(self.folder / "python")
-
-    def _write_programs(self) -> None:
-        client = [sys.executable, "-IS", str(HERE / "client.py"), str(self._socket), sys.executable]
-        for name in PROGRAMS:
-            program = self._folder / name
-            program.write_text(f'#!/bin/sh\nexec {shlex.join([*client, name])} "$@"\n')
-            program.chmod(0o755)
-
-    @property
-    def _socket(self) -> Path:
-        return self._folder / "socket"
-
-    def _start(self) -> subprocess.Popen[str]:
-        settings = ("PYTHONPATH", "TQDM_DISABLE", "AIAYN_MIRROR", "MLFLOW_TRACKING_URI")
-        inherited = {name: value for name, value in os.environ.items() if name not in settings}
-        server = subprocess.Popen(
-            [sys.executable, str(HERE / "server.py"), str(self._socket), str(self._folder)],
-            # MLflow reads some of its settings when it is imported
-            env={**inherited, **DEFAULT_ENVIRONMENT, "OMP_NUM_THREADS": "1"}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, start_new_session=True,
-        )  # fmt: skip
-        assert server.stdout is not None
-        assert server.stdout.readline() == "ready\n"
-        return server
-
-    def close(self) -> None:
-        """End the process."""
-        if self._server is not None:
-            self._server.communicate()
-            assert self._server.returncode == 0
-            self._server = None
-            shutil.rmtree(self._folder)
+def python() -> str:
+    """What to use in place of sys.executable."""
+    return str(folder() / "python")

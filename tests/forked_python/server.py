@@ -14,19 +14,25 @@ import json
 import os
 import runpy
 import select
+import shutil
 import signal
 import socket
 import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn, TypedDict
 
 IMPORTS = (
-    "dvc.cli.parser", "dvc.repo", "dvc.repo.reproduce", "dvc.stage.run", "dvc.output", "dvc.render.match",
-    "fvcore.nn", "hydra", "jinja2", "mlflow", "mlflow.pyfunc", "mlflow.store.tracking.sqlalchemy_store",
-    "pandas", "psutil", "pydantic", "requests", "sacrebleu", "sacremoses", "scipy.stats", "sentencepiece",
-    "torch", "torch._dynamo",
+    "alembic.command", "configobj", "dulwich.index", "dulwich.worktree", "dvc.cachemgr", "dvc.cli.parser",
+    "dvc.data_cloud", "dvc.repo", "dvc.repo.data", "dvc.repo.metrics.show", "dvc.repo.open_repo", "dvc.repo.plots",
+    "dvc.repo.reproduce", "dvc.rwlock", "dvc.ui.table", "dvc.utils.strictyaml", "dvc_data.hashfile.db.local",
+    "dvc_data.hashfile.status", "flufl.lock", "fvcore.nn", "hydra", "jinja2", "matplotlib.backends.backend_svg",
+    "mlflow", "mlflow.pyfunc", "mlflow.store.model_registry.sqlalchemy_store",
+    "mlflow.store.tracking.sqlalchemy_store", "networkx", "pandas", "psutil", "pydantic", "pygit2", "requests",
+    "ruamel.yaml", "sacrebleu", "sacremoses", "safetensors.torch", "scipy.stats", "sentencepiece",
+    "sqlalchemy.dialects.sqlite", "torch", "torch._dynamo", "torch.distributed.run", "torch.utils.flop_counter",
 )  # fmt: skip
 BIN = Path(sys.executable).parent
 
@@ -34,8 +40,8 @@ BIN = Path(sys.executable).parent
 class Request(TypedDict):
     """What is not inherited by a fork of the server, but would be by a new process.
 
-    `words` are those after `python`, of the forms SCRIPT ... and -m MODULE ...; `program` is "python", or
-    the name of a script beside it, whose arguments `words` are.
+    `words` are those after `python`: -B, -u, and SCRIPT ... or -m MODULE ...; or `program` is the name of a
+    script beside it, and they are those after its name.
     """
 
     program: str
@@ -58,8 +64,11 @@ def serve(socket_path: str, folder: Path) -> None:
         print("ready", flush=True)
         while True:
             clients = {connection: pid for pid, connection in running.items()}
-            ready, *_ = select.select([0, woken, listening, *clients], [], [])
+            waited_for: list[int | socket.socket] = [0, woken, listening, *clients]
+            ready, *_ = select.select(waited_for, [], [])
             if 0 in ready:
+                for pid in running:
+                    os.kill(pid, signal.SIGKILL)
                 return
             if woken in ready:
                 os.read(woken, 4096)
@@ -128,7 +137,7 @@ def exit_code_of(program: str, words: list[str]) -> int:
             print(end.code, file=sys.stderr)
             code = 1
     except BaseException:
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        sys.excepthook(*sys.exc_info())
         code = 1
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
@@ -145,14 +154,24 @@ def run(program: str, words: list[str]) -> None:
     path = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
     if program != "python":
         words = [str(BIN / program), *words]
+    while words[0] in ("-B", "-u"):
+        option, *words = words
+        if option == "-B":
+            sys.dont_write_bytecode = True
+        else:
+            for stream in (sys.stdout, sys.stderr):
+                stream.reconfigure(write_through=True)
     if words[0] == "-m":
         sys.argv = words[1:]
-        sys.path[:1] = [os.getcwd(), *path]
+        sys.path[:1] = [str(Path.cwd()), *path]
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
     else:
         sys.argv = words
-        sys.path[:1] = [os.path.dirname(os.path.realpath(words[0])), *path]
-        runpy.run_path(words[0], run_name="__main__")
+        sys.path[:1] = [str(Path(words[0]).resolve().parent), *path]
+        script = Path(words[0]).absolute()
+        main = sys.modules["__main__"] = ModuleType("__main__")
+        main.__file__ = str(script)
+        exec(compile(script.read_bytes(), script, "exec"), vars(main))
 
 
 if __name__ == "__main__":
@@ -162,4 +181,7 @@ if __name__ == "__main__":
     assert threading.active_count() == 1
     gc.collect()
     gc.freeze()
-    serve(sys.argv[1], Path(sys.argv[2]))
+    try:
+        serve(sys.argv[1], Path(sys.argv[2]))
+    finally:
+        shutil.rmtree(sys.argv[2])
