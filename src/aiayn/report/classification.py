@@ -205,7 +205,7 @@ def paired_t(
         share: of tested to trained sentences.
     Source: Nadeau and Bengio 2003: the variance of k differences is multiplied by 1/k + `share`.
     """
-    from scipy.stats import t
+    from scipy.special import stdtr  # slow to import, and few reports have folds
 
     # rounded as the scores are, or equal differences would be unequal by rounding
     differences = (one - other).dropna().round(DECIMALS)
@@ -213,4 +213,4 @@ def paired_t(
         return None
     mean = float(differences.mean())
     error = math.sqrt(differences.var() * (1 / len(differences) + share))
-    return mean, float(2 * t.sf(abs(mean) / error, len(differences) - 1)), len(differences)
+    return mean, float(2 * stdtr(len(differences) - 1, -abs(mean) / error)), len(differences)
