@@ -1,7 +1,7 @@
 """Passes a program on to `server.py`, and ends as it does: SOCKET PYTHON PROGRAM WORD ...
 
-What needs a process of its own is run by PYTHON: unusual options, and settings that an interpreter, or a
-library that the server has imported, reads only when it starts.
+What needs a process of its own is run by PYTHON. Where the standard library has modules that are slow to
+import, such as pathlib, this does without.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ import signal
 import socket
 import sys
 
-# of Python: the server adds the first to its path, and was itself started with the others
-SETTINGS = {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
-
-
 OPTIONS = {"-B", "-m", "-u"}
 
 
-def needs_a_start(program: str, words: list[str]) -> bool:
-    """Whether only a new interpreter will do."""
+def needs_a_start(program: str, words: list[str], address: str) -> bool:
+    """Whether only a new interpreter will do: for its options, or because settings that it reads when it
+    starts are not those of the server."""
     first = next((word for word in words if word not in OPTIONS), "-")
     if program == "python" and first.startswith("-"):
         return True
-    if any(name.startswith("PYTHON") and name not in SETTINGS for name in os.environ):
-        return True
-    return os.environ.get("OMP_NUM_THREADS") != "1"
+    with open(f"{address}.settings") as file:  # noqa: PTH123
+        settings = json.load(file)
+    names = ("PYTHON", "LANG", "LC_", "OMP_")
+    here = {name: value for name, value in os.environ.items() if name.startswith(names)}
+    here.pop("PYTHONPATH", None)
+    return bool(here != settings)
 
 
 def main() -> None:
     address, python, program, *words = sys.argv[1:]
-    if needs_a_start(program, words):
-        beside = python.removesuffix(os.path.basename(python)) + program  # noqa: PTH119 (importing pathlib takes longer than all else here)
+    if needs_a_start(program, words, address):
+        beside = python.removesuffix(os.path.basename(python)) + program  # noqa: PTH119
         before = [] if program == "python" else [beside]
         os.execv(python, [python, *before, *words])
     mask = os.umask(0)

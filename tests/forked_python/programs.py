@@ -9,6 +9,7 @@ an interpreter use `sys.executable`.
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shlex
 import subprocess
@@ -36,10 +37,13 @@ def folder() -> Path:
         (place / name).write_text(f'#!/bin/sh\nexec {shlex.join([*client, name])} "$@"\n')
         (place / name).chmod(0o755)
     inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    # MLflow reads some of its settings when it is imported
+    environment = {**inherited, **DEFAULT_ENVIRONMENT, "OMP_NUM_THREADS": "1"}
+    names = ("PYTHON", "LANG", "LC_", "OMP_")  # what the client compares
+    settings = {name: value for name, value in environment.items() if name.startswith(names)}
+    Path(f"{address}.settings").write_text(json.dumps(settings))
     server = subprocess.Popen(
-        [sys.executable, str(HERE / "server.py"), address, str(place)],
-        # MLflow reads some of its settings when it is imported
-        env={**inherited, **DEFAULT_ENVIRONMENT, "OMP_NUM_THREADS": "1"},
+        [sys.executable, str(HERE / "server.py"), address, str(place)], env=environment,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     assert server.stdout is not None

@@ -84,8 +84,11 @@ def serve(socket_path: str, folder: Path) -> None:
             if listening in ready:
                 connection, _ = listening.accept()
                 message, streams, _, _ = socket.recv_fds(connection, 1 << 20, 3)
-                while not message.endswith(b"\n"):
-                    message += connection.recv(1 << 20)
+                while not message.endswith(b"\n") and (more := connection.recv(1 << 20)):
+                    message += more
+                if not message.endswith(b"\n"):  # the client was killed
+                    connection.close()
+                    continue
                 pid = os.fork()
                 if pid == 0:
                     become(json.loads(message), streams, folder)
