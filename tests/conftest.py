@@ -34,7 +34,7 @@ settings.load_profile("any machine")
 settings.register_profile("quick", deadline=None, max_examples=30)
 
 # whole graphs and reports, servers, stores, browsers; files with this suffix run a stage as a process
-SLOW_FOLDERS = {"browser", "end_to_end", "golden", "launcher", "tracking"}
+SLOW_FOLDERS = {"browser", "end_to_end", "forked_python", "golden", "launcher", "tracking"}
 SLOW_FILES = "_stage"
 
 

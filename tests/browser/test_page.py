@@ -11,12 +11,12 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from tests.forked_python import programs
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium")
@@ -154,7 +154,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }  # fmt: skip
     (root / "comparisons").mkdir()
     (root / "comparisons/table_3.json").write_text(json.dumps(about))
-    command = [sys.executable, str(ROOT / "pipeline/report.py")]
+    command = [programs.python(), str(ROOT / "pipeline/report.py")]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     return root / "reports/index.html"
 

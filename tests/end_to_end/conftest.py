@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 from filelock import FileLock
 from tests.end_to_end.project import REPOSITORY, TINY, Project, copy_project
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _ends_with_the_session() -> Iterator[None]:
-    yield
-    Project.host.close()
 
 
 @pytest.fixture(scope="session")

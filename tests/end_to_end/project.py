@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 from dvc.utils.hydra import compose_and_dump
+from tests.forked_python import programs
 
 REPOSITORY = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
 OUTPUTS = (
     "data/text",
     "data/bpe",
@@ -95,71 +95,8 @@ training:
 """
 
 
-# Runs stages in forks of a process that has imported what takes long, and nothing of ours: a stage starts two to
-# five seconds sooner, which dvc and `aiayn repro` see often enough, and ends without taking the interpreter down.
-HOST = """
-import json, multiprocessing, os, runpy, sys
-import sacrebleu, sacremoses, torch, torch._dynamo
-
-def child(order):
-    os.chdir(order["folder"])
-    os.environ.clear()
-    os.environ.update(order["environment"])
-    for number, file in enumerate(order["said"], 1):
-        os.dup2(os.open(file, os.O_CREAT | os.O_WRONLY), number)
-    script = order["words"][0]
-    sys.argv = order["words"]
-    sys.path[:1] = [os.path.abspath(os.path.dirname(script)), order["environment"]["PYTHONPATH"]]
-    runpy.run_path(script, run_name="__main__")
-
-fork = multiprocessing.get_context("fork")
-for line in sys.stdin:
-    process = fork.Process(target=child, args=(json.loads(line),))
-    process.start()
-    process.join()
-    print(process.exitcode, flush=True)
-"""
-
-
-class Host:
-    """The process that forks stages; it starts with the first of them."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def run(
-        self, folder: Path, words: list[str], environment: Mapping[str, str]
-    ) -> subprocess.CompletedProcess[str]:
-        """As `python WORDS` in the folder, with this environment and no other."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", HOST], env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""},
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            )  # fmt: skip
-        orders, codes = self._process.stdin, self._process.stdout
-        assert orders is not None
-        assert codes is not None
-        with TemporaryDirectory() as place:
-            said = [Path(place) / name for name in ("out", "err")]
-            order = {
-                "folder": str(folder), "words": words, "environment": dict(environment),
-                "said": [*map(str, said)],
-            }  # fmt: skip
-            print(json.dumps(order), file=orders, flush=True)
-            code = int(codes.readline())
-            out, err = (file.read_text(encoding="utf-8") for file in said)
-        return subprocess.CompletedProcess(words, code, out, err)
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.communicate()
-            assert self._process.returncode == 0
-
-
 class Project:
     """A copy of the project in a folder of its own; what runs in it is the copy's code."""
-
-    host = Host()
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -178,7 +115,7 @@ class Project:
         )  # fmt: skip
         return {
             **{k: v for k, v in os.environ.items() if k not in ours},
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(programs.folder()), str(BIN), os.environ["PATH"]]),
             "PYTHONPATH": str(self.root / "src"),
             "OMP_NUM_THREADS": "1",
             "NO_PROXY": "127.0.0.1",
@@ -201,10 +138,8 @@ class Project:
         return [line.split("'")[1] for line in lines if line.startswith("Running stage")]
 
     def stage(self, name: str, item: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a stage's script with what dvc.yaml gives it, in a fork of a process that has
-        imported torch before."""
-        words = [f"pipeline/{name}.py", item]
-        return self.host.run(self.root, words, self._environment(environment))
+        """Run a stage's script with what dvc.yaml gives it."""
+        return self.run("python", f"pipeline/{name}.py", item, **environment)
 
     def complaint(self, name: str, item: str, **environment: str) -> str:
         """What a stage that must fail says: one line, with every output as it was before."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.forked_python import programs
 
 from aiayn import config
 from aiayn.config.compose import write_params
@@ -86,10 +88,15 @@ def test_every_recipe_is_on_the_page() -> None:
 @pytest.mark.parametrize("recipe", MODELS)
 def test_a_model_of_another_kind(patched: Path, recipe: str) -> None:
     apply(recipe, patched)
-    code = TRIAL.format(columns=MODELS[recipe], base=BASE[recipe])
-    environment = {"PYTHONPATH": str(patched / "src"), "PATH": "/usr/bin:/bin"}
+    trial = patched / "trial.py"
+    trial.write_text(TRIAL.format(columns=MODELS[recipe], base=BASE[recipe]))
+    environment = {**os.environ, "PYTHONPATH": str(patched / "src")}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        [programs.python(), str(trial)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
@@ -146,7 +153,7 @@ def test_a_corpus_of_two_text_files(patched: Path) -> None:
         lines = (f"{language} {n} {n * n}\n" for n in range(400))
         (patched / f"mine.{language}").write_text("".join(lines))
     write_params(patched, "mine", None, None, patched)
-    stage = [sys.executable, str(ROOT / "pipeline/download.py"), "en-de"]
+    stage = [programs.python(), str(ROOT / "pipeline/download.py"), "en-de"]
     subprocess.run(stage, cwd=patched, check=True, capture_output=True)
     manifest = yaml.safe_load((patched / "data/text/en-de/manifest.json").read_text())
     pairs = {name: split["pairs"] for name, split in manifest["splits"].items()}

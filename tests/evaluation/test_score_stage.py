@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.forked_python import programs
 
 from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
 from aiayn.results import history
@@ -50,7 +50,7 @@ def project(tmp_path: Path, describe: Callable[..., None]) -> Path:
 
 def score(project: Path, run: str = "en-de.base") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, ROOT / "pipeline/score.py", run],
+        [programs.python(), ROOT / "pipeline/score.py", run],
         cwd=project, capture_output=True, text=True,
     )  # fmt: skip
 

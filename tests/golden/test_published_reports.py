@@ -16,7 +16,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from tests.forked_python import programs
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR = ROOT.parent / "shared/mirror"
@@ -45,7 +45,7 @@ Text = Callable[[Path], Path]
 def run(folder: Path, stage: str, *arguments: str, **environment: str) -> None:
     """A stage, by the code beside this file, whichever is installed."""
     done = subprocess.run(
-        [sys.executable, str(ROOT / f"pipeline/{stage}.py"), *arguments],
+        [programs.python(), str(ROOT / f"pipeline/{stage}.py"), *arguments],
         cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **environment},
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.forked_python import programs
 
 from aiayn.results import metadata, paths
 from aiayn.results.metadata import LayerTimes, ProfilingMetadata, TrainingMetadata
@@ -28,7 +29,7 @@ Maker = Callable[..., dict[str, Any]]
 
 
 def render(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(STAGE), *arguments]
+    command = [programs.python(), str(STAGE), *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 

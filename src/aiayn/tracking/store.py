@@ -24,7 +24,7 @@ CONNECT_SECONDS = 45.0
 # Defaults; what the user sets wins. MLflow itself would wait for 120 s and try 8 times. Points that
 # are logged asynchronously go out every few seconds: with MLflow's ten threads and these timeouts,
 # none pile up before a store that does not answer, and the process can end.
-_DEFAULT_ENVIRONMENT = {
+DEFAULT_ENVIRONMENT = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1",
@@ -120,7 +120,7 @@ def default_database(folder: Path = Path()) -> Path | None:
 
 def import_mlflow() -> None:
     """Import MLflow with our defaults in the environment. Raises MlflowMissingError."""
-    for variable, value in _DEFAULT_ENVIRONMENT.items():
+    for variable, value in DEFAULT_ENVIRONMENT.items():
         os.environ.setdefault(variable, value)
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
     with one_line_store_errors():

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.forked_python import programs
 
+from aiayn.commands.repro import dvc_commands
 from aiayn.commands.repro.dvc_commands import changed_stages, environment, read_graph
 from aiayn.commands.repro.parallel import run
 from aiayn.commands.repro.schedule import Schedule, outdated, required
@@ -24,6 +26,14 @@ pytestmark = pytest.mark.slow  # every DVC process takes half a second
 SECONDS_TO_WAIT = 120  # then a test goes on, and fails
 TRAININGS = {"train@a", "train@b", "train@c"}
 SCORES = {"score@a", "score@b", "score@c"}
+
+
+@pytest.fixture(autouse=True)
+def _forked_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes that tests start by `sys.executable`, among them all that get signals, have DVC start as it does
+    for users."""
+    _, *words = dvc_commands.DVC
+    monkeypatch.setattr(dvc_commands, "DVC", (programs.python(), *words))
 
 
 def ran(targets: Sequence[str] = ()) -> tuple[Schedule, str]:
@@ -37,7 +47,7 @@ def ran(targets: Sequence[str] = ()) -> tuple[Schedule, str]:
 
 
 def dvc(*arguments: str) -> str:
-    command = [sys.executable, "-m", "dvc", *arguments]
+    command = [programs.python(), "-m", "dvc", *arguments]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     return done.stdout
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from tests.forked_python import programs
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -41,7 +41,7 @@ def project(tmp_path: Path, workspace: Any) -> Path:
 
 def run(project: Path, task: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(REPOSITORY / "pipeline" / "download.py"), task],
+        [programs.python(), str(REPOSITORY / "pipeline" / "download.py"), task],
         cwd=project,
         env={**os.environ, "AIAYN_MIRROR": "mirror"},
         capture_output=True,
