@@ -77,7 +77,7 @@ class TrainedRun:
             raise ConfigError(f"{self.name} does not {use}, it {verb}: aiayn {right} {self.name}")
 
     def too_long(self, sentences: Sequence[str]) -> dict[int, str]:
-        """The complaint about each sentence of more than LONGEST pieces, by its index."""
+        """The error message for each sentence of more than LONGEST pieces, by its index."""
         return {
             n: f"has {len(pieces):,} pieces; the limit is {LONGEST:,}. Split it into sentences."
             for n, pieces in enumerate(self.vocabulary.encode(self._normalized(sentences)))
@@ -234,8 +234,8 @@ class TrainedRun:
         they are a single string, whose characters would be the sentences."""
         if isinstance(sentences, str):
             raise DataError(f"sentences must be a list: [{sentences!r}]")
-        for n, complaint in self.too_long(sentences).items():
-            raise DataError(f"sentence {n + 1} {complaint}")
+        for n, problem in self.too_long(sentences).items():
+            raise DataError(f"sentence {n + 1} {problem}")
         return self._normalized(sentences)
 
     def _normalized(self, sentences: Sequence[str]) -> Sequence[str]:

@@ -38,14 +38,14 @@ class StrictModel(BaseModel):
         return type(self)(**{**dict(self), **changes})
 
 
-def invalid(key: str, complaint: str) -> PydanticCustomError:
+def invalid(key: str, problem: str) -> PydanticCustomError:
     """The error for a validator to raise.
 
     Args:
         key: dotted, relative to the value that is being validated; "" for this value itself.
-        complaint: what is wrong and what to do: the rest of a sentence that starts with the key.
+        problem: what is wrong and what to do: the rest of a sentence that starts with the key.
     """
-    return PydanticCustomError("rule", "{complaint}", {"key": key, "complaint": complaint})
+    return PydanticCustomError("rule", "{problem}", {"key": key, "problem": problem})
 
 
 def nearest(name: Any, names: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ SEED = "trained from one seed"
 
 
 def found(run: str, evidence: Evidence) -> dict[str, str]:
-    return {line.said: line.known for line in lines_of(run, evidence)}
+    return {line.description: line.known for line in lines_of(run, evidence)}
 
 
 def test_the_papers_own_run_has_its_seed_alone(

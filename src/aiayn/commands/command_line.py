@@ -52,11 +52,10 @@ def parser() -> ArgumentParser:
 
     for function in (translate, parse, classify):
         command = add(function)
-        command.add_argument(
-            "run",
-            help="a run of params.yaml, like en-de.base, or shipped: the English-German model that "
-            "comes with the package",
-        )
+        run = "a run of params.yaml"
+        if function is translate:
+            run += ", like en-de.base, or shipped: the English-German model that comes with aiayn"
+        command.add_argument("run", help=run)
         command.add_argument("text", nargs="*", help="sentences (default: lines of stdin)")
         command.add_argument("--input", type=Path, metavar="FILE", help="a file of sentences")
         command.add_argument(
@@ -305,8 +304,8 @@ def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
     run.require(use)
     source, sentences = read_sentences(args.text, args.input)
     too_long = run.too_long(sentences)
-    for n, complaint in too_long.items():
-        print(printable(f"{source}, line {n + 1} {complaint}"), file=sys.stderr)
+    for n, problem in too_long.items():
+        print(printable(f"{source}, line {n + 1} {problem}"), file=sys.stderr)
     sentences = ["" if n in too_long else sentence for n, sentence in enumerate(sentences)]
     unfamiliar = run.unfamiliar(sentences)
     for n, words in islice(unfamiliar.items(), WARNINGS):

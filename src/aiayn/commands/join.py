@@ -45,10 +45,10 @@ def join(here: Path, other: Path) -> Joined:
     if here.resolve() == other.resolve():
         raise ConfigError(f"{other} is the same folder. Name the scale's folder in another clone.")
     sides = _Sides(here, other)
-    complaints = [*sides.complaints()]
-    if complaints:
-        more = f" (and {len(complaints) - 1} more)" if complaints[1:] else ""
-        raise DataError(f"{complaints[0]}{more}. Nothing was joined.")
+    problems = [*sides.problems()]
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if problems[1:] else ""
+        raise DataError(f"{problems[0]}{more}. Nothing was joined.")
     for entry in sides.missing.values():
         for path in entry.outs:
             _copy(other / path, here / path)
@@ -92,7 +92,7 @@ class _Sides:
             if name not in ours and ("@" in name or all(map(is_code, entry.deps)))
         }
 
-    def complaints(self) -> Iterator[str]:
+    def problems(self) -> Iterator[str]:
         """Why the folders cannot be joined, as sentences without a full stop."""
         here, other = Digests(self._here), Digests(self._other)
         if here.of(DVC_YAML) != other.of(DVC_YAML):

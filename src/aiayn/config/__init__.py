@@ -104,7 +104,7 @@ def read_yaml(content: bytes) -> Any:
     try:
         return yaml.load(content, yaml.CSafeLoader)
     except yaml.YAMLError as error:
-        complaint = " ".join(str(error).split()).replace('in "<byte string>", ', "")
-        raise ConfigError(f"not YAML: {complaint}.") from error
+        reason = " ".join(str(error).split()).replace('in "<byte string>", ', "")
+        raise ConfigError(f"not YAML: {reason}.") from error
     except (ValueError, RecursionError) as error:  # such as an invalid date or number
         raise ConfigError(f"not YAML: {error}.") from error

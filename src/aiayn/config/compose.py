@@ -125,8 +125,8 @@ def _composed(root: Path, files: Files, overrides: Sequence[str]) -> bytes:
                 "launcher.gpus is given, but the current launcher has no GPUs. Leave out GPUS, or "
                 f"choose a launcher that has them: LAUNCHER={', '.join(suitable)}."
             ) from error
-        complaint = " ".join(f"{error} {error.__cause__ or ''}".split()).replace(conf, str(CONF))
-        raise ConfigError(f"{CONF}: {complaint}.") from error
+        reason = " ".join(f"{error} {error.__cause__ or ''}".split()).replace(conf, str(CONF))
+        raise ConfigError(f"{CONF}: {reason}.") from error
 
 
 def _origin(key: str, files: Files, scale: Any) -> Path:

@@ -165,8 +165,8 @@ class Config(StrictModel):
             for corpus_name in text.corpora:
                 check_reference(corpus_name, corpora, key, "corpus")
                 corpus = corpora[corpus_name]
-                for complaint in task.complaints(corpus_name, corpus):
-                    raise invalid(key, complaint)
+                for error in task.errors(corpus_name, corpus):
+                    raise invalid(key, error)
                 for language in (text.source, text.target) if corpus.sides else ():
                     check_reference(language, corpus.sides or (), key, f"language of {corpus_name}")
                 if corpus.sample is not None:

@@ -182,7 +182,7 @@ class Task(StrictModel):
             raise invalid("decoding", "is needed: it may be null only for a classification.")
         return self
 
-    def complaints(self, name: str, corpus: Corpus) -> Iterator[str]:
+    def errors(self, name: str, corpus: Corpus) -> Iterator[str]:
         """Why a corpus does not fit the kind of task."""
         if self.kind == "parsing" and corpus.treebank is None and corpus.grammar is None:
             yield f"needs trees; {name} has none."

@@ -29,7 +29,7 @@ class Line(NamedTuple):
     """A departure of a run, and its known cost."""
 
     run: str
-    said: str
+    description: str
     known: str
 
 
@@ -56,13 +56,17 @@ def section(evidence: Evidence) -> Section:
 def _table(lines: Iterable[Line], config: Config) -> Table:
     runs_of_departure: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        runs_of_departure.setdefault((line.said, line.known), []).append(line.run)
+        runs_of_departure.setdefault((line.description, line.known), []).append(line.run)
     return table(
         "Departures from the paper's recipe",
         text("Departure", "Known cost", "Runs"),
         (
-            row(said, Cell(known, tone="quiet" if known == NOT_KNOWN else ""), _named(runs, config))
-            for (said, known), runs in runs_of_departure.items()
+            row(
+                description,
+                Cell(known, tone="quiet" if known == NOT_KNOWN else ""),
+                _named(runs, config),
+            )
+            for (description, known), runs in runs_of_departure.items()
         ),
         (RECIPES, PROTOCOL),
         key="why-not",
@@ -86,8 +90,8 @@ def lines_of(run: str, evidence: Evidence) -> Iterator[Line]:
     for departure in departures(recipe, config, run, evidence.manifests.get(task)):
         yield Line(run, departure.text, "; ".join(known_costs(departure.key)) or NOT_KNOWN)
     if scored := evidence.scored(run):
-        for said in set_departures(recipe.evaluation_set, scored.test_set):
-            yield Line(run, said, SENTENCES)
+        for description in set_departures(recipe.evaluation_set, scored.test_set):
+            yield Line(run, description, SENTENCES)
     if task == config.variations.task:
         yield Line(run, "trained from one seed", SEED)
 

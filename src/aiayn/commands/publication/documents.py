@@ -4,7 +4,7 @@ docs/results.md, and the figure of the paper's claims."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -28,7 +28,6 @@ from aiayn.results.frames import over_seeds
 README, RESULTS = Path("README.md"), Path("docs/results.md")
 BEGIN, END = "<!-- rendered by make reproductions -->\n", "<!-- end -->\n"
 CLAIMS = "multi30k_table3"  # the reproduction that tests the paper's claims
-COMPARED = ("multi30k_tiny", "multi30k_long", "genia")  # others have published scores for these
 
 
 class Records:
@@ -120,14 +119,14 @@ class Records:
         """The first table of a section, with its notes."""
         return _without_heading(self.sections[key].tables[0])
 
-    def beside_others(self) -> str:
-        """Our scores next to those that others published on the same sentences; for a model with
-        several seeds, only the mean."""
+    def compared_with_others(self, *names: str) -> str:
+        """Scores of reproductions next to those that others published on the same sentences; for a
+        model with several seeds, only the mean."""
         columns = text("System", "Published", "Ours", "Difference", "Run", "Reproduction")
-        return _without_heading(table("", columns, self._beside_others()))
+        return _without_heading(table("", columns, self._compared_with_others(names)))
 
-    def _beside_others(self) -> Iterator[RowValues]:
-        for name in COMPARED:
+    def _compared_with_others(self, names: Iterable[str]) -> Iterator[RowValues]:
+        for name in names:
             for found in findings.published(gather(self.folder / name)):
                 run = found.headings.index("Run")
                 runs = [line.cells[run].text for line in found.rows]

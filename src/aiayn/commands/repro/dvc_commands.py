@@ -118,9 +118,9 @@ def _run(*arguments: str, folder: Path | None = None) -> str:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
-        complaint = done.stderr.partition("\n\nHaving any troubles?")[0]
-        message = " ".join(complaint.replace("ERROR: ", "").split()) or "DVC failed."
-        if BUSY.search(complaint) and (blocker := BLOCKER.search(complaint)):
+        reason = done.stderr.partition("\n\nHaving any troubles?")[0]
+        message = " ".join(reason.replace("ERROR: ", "").split()) or "DVC failed."
+        if BUSY.search(reason) and (blocker := BLOCKER.search(reason)):
             raise BusyError(message, int(blocker[1]))
         raise GraphError(message)
     return done.stdout

@@ -56,7 +56,7 @@ class StageGroup:
         self.stages = stages
         self._started = time.time()
         self._error = ""  # the stage's last error message
-        self._complaint = ""  # DVC's error message
+        self._dvc_error = ""  # DVC's error message
         self._blocker = ""  # id of the process that is using the stage's files
         self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 (closed with the process)
         self._read = 0
@@ -90,10 +90,10 @@ class StageGroup:
             yield from self._ran()
             yield Event(found[1], "cached" if found[2] == "is cached" else "unchanged")
         elif found := _FAILED.match(line):
-            self.stage, self._complaint = found[1], found[2]
+            self.stage, self._dvc_error = found[1], found[2]
         elif found := _FAILED_OTHERWISE.match(line):
-            self._complaint = self._complaint or found[1]
-        elif BUSY.search(self._complaint):
+            self._dvc_error = self._dvc_error or found[1]
+        elif BUSY.search(self._dvc_error):
             if found := BLOCKER.match(line):
                 self._blocker = found[1]
         elif line.strip() and not _HINTS.match(line):
@@ -113,7 +113,7 @@ class StageGroup:
         if self._blocker:
             yield Event(self.stage or self.stages[0], "busy", self._blocker)
             return
-        reason = self._error or self._complaint or f"dvc exited with status {status}"
+        reason = self._error or self._dvc_error or f"dvc exited with status {status}"
         yield Event(self.stage or self.stages[0], "failed", reason)
 
     def progress(self) -> Progress | Fetching | None:
