@@ -3,8 +3,8 @@
 The training only ever appends to a queue. Opening the run and ending it, which may take as long as
 the store does, happen in a background thread. If the store fails, training prints one warning and
 goes on; `track` mirrors the whole run from its files afterwards. Trainings shorter than
-DELAY_SECONDS are left to `track` too: importing MLflow would slow them down, for curves too short to
-watch.
+DELAY_SECONDS are left to `track` too: their curves are too short to watch, and importing MLflow
+would slow them down.
 """
 
 from __future__ import annotations
