@@ -1,4 +1,4 @@
-"""The hand-written pages say where things are: every file that they name exists."""
+"""Every file that the hand-written pages name exists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def files(text: str) -> list[str]:
 
 
 def rows(page: str) -> Iterator[list[str]]:
-    """The cells of every row of the page's tables, headings and rules left out."""
+    """The cells of every row of the page's tables, except headings and rules."""
     lines = page.splitlines()
     for before, line in pairwise(lines):
         is_entry = line.startswith("| ") and not line.startswith("| ---")
@@ -28,7 +28,7 @@ def rows(page: str) -> Iterator[list[str]]:
             yield [cell.strip() for cell in line.strip("|").split(" | ")]
 
 
-def test_every_deviation_names_the_file_that_does_it() -> None:
+def test_every_deviation_names_the_file_that_implements_it() -> None:
     page = DEVIATIONS.read_text(encoding="utf-8")
     entries = list(rows(page))
     assert len(entries) > 40
@@ -45,6 +45,6 @@ def test_every_deviation_names_the_file_that_does_it() -> None:
     ids=lambda page: page.name,
 )
 def test_every_named_file_exists(page: Path) -> None:
-    named = files(page.read_text(encoding="utf-8"))
-    assert named
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    names = files(page.read_text(encoding="utf-8"))
+    assert names
+    assert [name for name in names if not (ROOT / name).exists()] == []

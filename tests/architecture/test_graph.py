@@ -1,4 +1,4 @@
-"""The graph follows bytes: a stage depends on the packages that it imports, but for those that change no
+"""The graph of dvc.yaml: a stage depends on the packages that it imports, except those that change no
 output; it reads the parameters that it lists; it names the formats that it writes.
 """
 
@@ -32,7 +32,7 @@ GRAPH: dict[str, Any] = yaml.load((ROOT / "dvc.yaml").read_text(), yaml.CSafeLoa
 STAGES = sorted(GRAPH)
 
 COSTLY = ("download", "train_bpe", "encode", "train", "average", "decode")
-# what changes no output
+# packages that change no output
 NEUTRAL = frozenset(("config", "errors", "files", "launcher", "results", "tracking", "validation"))
 FORMATS = {
     "text": text.FORMAT, "tokens": tokens.FORMAT, "checkpoints": checkpoints.FORMAT,
@@ -63,20 +63,20 @@ def body(stage: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_depends_on_the_code_that_it_imports(stage: str) -> None:
-    """But for what changes no output; and on no folder of which it imports nothing."""
-    deps, seen = code(stage), {ROOT / "pipeline" / f"{stage}.py"}
-    waiting = [*seen]
-    while waiting:
-        for name in imports(waiting.pop()):
+    """Except for packages that change no output; and on no folder from which it imports nothing."""
+    deps, visited = code(stage), {ROOT / "pipeline" / f"{stage}.py"}
+    queue = [*visited]
+    while queue:
+        for name in imports(queue.pop()):
             file = file_of(name) if name.startswith("aiayn.") else None
-            if file is None or file in seen or only_describes(file):
+            if file is None or file in visited or only_describes(file):
                 continue
             if not any(covers(dep, file) for dep in deps):
                 assert package(name) in NEUTRAL, f"{stage} imports {name}: list it in dvc.yaml"
                 continue
-            seen.add(file)
-            waiting.append(file)
-    assert not {dep for dep in deps if not any(covers(dep, file) for file in seen)}
+            visited.add(file)
+            queue.append(file)
+    assert not {dep for dep in deps if not any(covers(dep, file) for file in visited)}
 
 
 def only_describes(file: Path) -> bool:
@@ -127,14 +127,14 @@ def test_which_stages_a_changed_line_re_runs(changed: str, affected: set[str]) -
     assert {s for s in STAGES if any(covers(dep, SOURCE / changed) for dep in code(s))} == affected
 
 
-# what methods of the parameters return, and what they read besides; `*` stands for a name
+# keys that methods of the parameters return, and further keys that they read; `*` stands for any name
 RETURNS = {
     "task": "tasks.*", "sources": "catalogue", "run": "runs.*", "model_of": "models.*", "splits_of": "tested",
 }  # fmt: skip
-BESIDES = {"sources": {"tasks.*.text"}, "model_of": {"runs"}, "splits_of": {"runs", "tasks.*.text"}}
-# what DVC sees change without a line in `params`: a stage for each run is defined by that run, and
-# a file that was made from parameters changes with them
-SEEN = {
+READS = {"sources": {"tasks.*.text"}, "model_of": {"runs"}, "splits_of": {"runs", "tasks.*.text"}}
+# keys whose changes DVC notices without a line in `params`: a stage for each run is defined by that run,
+# and a file that was made from parameters changes with them
+NOTICED = {
     "${runs}": {"runs", "tested"},
     "${tested}": {"runs"},
     "models/": {"runs", "models.*"},
@@ -147,15 +147,15 @@ SEEN = {
 class ParameterReads(ast.NodeVisitor):
     """The keys of params.yaml that a stage's script reads.
 
-    Whatever is not followed further counts as read with all that is below it: a script that hands
-    a section to a function reads the whole section. What is given to functions that start or watch
-    processes does not count, as it changes no output.
+    A key that is not followed further counts as read with all keys below it: a script that passes a
+    section to a function reads the whole section. Arguments of functions that start or track
+    processes do not count, as they change no output.
     """
 
     def __init__(self, script: ast.Module) -> None:
         self.found: set[str] = set()
         self.names: dict[str, str] = {}  # variables, by name
-        self.watching = {
+        self.ignored = {
             alias.name
             for node in script.body
             if isinstance(node, ast.ImportFrom) and node.module
@@ -175,8 +175,8 @@ class ParameterReads(ast.NodeVisitor):
                 return RETURNS[method] if self.key(value) == "" and method in RETURNS else None
             case ast.Attribute(value=value, attr=attribute):
                 attribute = "decoding" if attribute == "search" else attribute
-                below = self.key(value)
-                return None if below is None else f"{below}.{attribute}".removeprefix(".")
+                parent = self.key(value)
+                return None if parent is None else f"{parent}.{attribute}".removeprefix(".")
         return None
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -193,15 +193,15 @@ class ParameterReads(ast.NodeVisitor):
                 self.visit_arguments(value)
 
     def visit_arguments(self, node: ast.AST) -> None:
-        """What is read on the way to an expression's own key."""
+        """The keys that are read to evaluate an expression, other than its own."""
         for call in ast.walk(node):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-                self.found |= BESIDES.get(call.func.attr, set())
+                self.found |= READS.get(call.func.attr, set())
                 for argument in call.args:
                     self.visit(argument)
 
     def generic_visit(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in self.watching:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in self.ignored:
             return
         key = self.key(node)
         if key is None:
@@ -213,7 +213,7 @@ class ParameterReads(ast.NodeVisitor):
 
 @pytest.mark.parametrize("stage", [s for s in STAGES if s not in ("encode", "report", "track")])
 def test_a_stage_reads_the_parameters_that_it_lists(stage: str) -> None:
-    """And no others but those whose change DVC sees anyway."""
+    """And no others except those whose changes DVC notices anyway."""
     script = ast.parse((ROOT / "pipeline" / f"{stage}.py").read_text())
     read = ParameterReads(script).found
     # a whole task is all its fields
@@ -221,15 +221,17 @@ def test_a_stage_reads_the_parameters_that_it_lists(stage: str) -> None:
     read.discard("tasks.*")
     listed = {re.sub(r"\$\{[^}]+\}", "*", key) for key in body(stage).get("params", ())}
     sources = [GRAPH[stage].get("foreach", ""), *body(stage)["deps"]]
-    seen = {key for source in sources for start, keys in SEEN.items() if source.startswith(start)
+    noticed = {key for source in sources for start, keys in NOTICED.items() if source.startswith(start)
             for key in keys}  # fmt: skip
-    unlisted = {key for key in read if not any(is_below(key, other) for other in listed | seen)}
+    unlisted = {
+        key for key in read if not any(is_below(key, parent) for parent in listed | noticed)
+    }
     assert not unlisted, f"{stage} reads {sorted(unlisted)}: list it in dvc.yaml"
     assert not {key for key in listed if not any(is_below(other, key) for other in read)}
 
 
-def is_below(key: str, other: str) -> bool:
-    return f"{key}.".startswith(f"{other}.")
+def is_below(key: str, parent: str) -> bool:
+    return f"{key}.".startswith(f"{parent}.")
 
 
 @pytest.mark.parametrize(
@@ -255,8 +257,8 @@ COMPUTING = ("data", "model", "training", "decoding", "illustrations", "profilin
 
 
 @pytest.mark.parametrize("name", COMPUTING)
-def test_what_computes_is_given_its_parameters(name: str) -> None:
-    """So that the script of a stage shows all that the stage reads."""
+def test_computing_packages_receive_their_parameters(name: str) -> None:
+    """So that the script of a stage shows everything that the stage reads."""
     for path in files(name):
         assert not imports(path) & {"aiayn.config.Config", "aiayn.config.load"}, path
         assert "config.load(" not in path.read_text(), path
@@ -264,7 +266,7 @@ def test_what_computes_is_given_its_parameters(name: str) -> None:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_names_the_formats_that_it_writes(stage: str) -> None:
-    """At its head, so that a raised one changes its code."""
+    """In its docstring, so that a new version changes its code."""
     head = ast.get_docstring(ast.parse((ROOT / "pipeline" / f"{stage}.py").read_text())) or ""
     named = re.findall(r"(\w+) (\d+)", head.partition("Formats: ")[2])
     assert {kind: int(number) for kind, number in named} == {
@@ -277,6 +279,6 @@ def test_every_format_is_named() -> None:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_no_stage_hangs_on_how_a_process_is_started(stage: str) -> None:
+def test_no_stage_depends_on_how_a_process_is_started(stage: str) -> None:
     assert not [entry for entry in body(stage).get("params", ()) if entry.startswith("launcher")]
     assert body(stage)["cmd"].startswith("python ${root}/pipeline/")

@@ -53,7 +53,7 @@ EXCEPTIONS = {
 
 @cache
 def imports(path: Path) -> frozenset[str]:
-    """Dotted names of all modules that a file imports, wherever in it."""
+    """Dotted names of all modules that a file imports, anywhere in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -87,8 +87,8 @@ def packages() -> frozenset[str]:
 @cache
 def file_of(name: str) -> Path | None:
     """The file of a dotted module name of aiayn; None if it names no module."""
-    place = SOURCE.parent.joinpath(*name.split("."))
-    found = (place.with_suffix(".py"), place / "__init__.py")
+    stem = SOURCE.parent.joinpath(*name.split("."))
+    found = (stem.with_suffix(".py"), stem / "__init__.py")
     return next((file for file in found if file.is_file()), None)
 
 
@@ -108,7 +108,7 @@ def test_there_are_few_packages() -> None:
 
 
 def test_no_torch() -> None:
-    """Nothing of these packages imports torch, before a layer of table 1 is built."""
+    """These packages do not import torch before a layer of table 1 is built."""
     names = [
         ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
         for package in ("results", "evaluation", "report", "data/corpora", "tracking")
@@ -138,7 +138,7 @@ def test_only_tracking_imports_mlflow() -> None:
     assert importers == {"tracking"}
 
 
-def test_the_model_asks_little_of_a_machine() -> None:
+def test_the_model_needs_few_libraries() -> None:
     """A bare GPU machine has no mlflow, dvc or hydra."""
     for name in ("data/tokens", "model", "training", "decoding"):
         for path in files(name):
@@ -151,12 +151,12 @@ def test_stage_name_is_file_name() -> None:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_reads_at_a_glance(stage: str) -> None:
+def test_a_stage_is_short(stage: str) -> None:
     assert len((ROOT / "pipeline" / f"{stage}.py").read_text().splitlines()) <= 64
 
 
 @pytest.mark.parametrize("folder", ["src", "pipeline"])
-def test_dvc_is_used_by_its_command_line_and_its_api_alone(folder: str) -> None:
+def test_dvc_is_used_only_through_its_command_line_and_its_api(folder: str) -> None:
     """Its other modules are private: they change with any version."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         names = {name for name in imports(path) if name.split(".")[0] == "dvc"}

@@ -1,4 +1,4 @@
-"""requirements.lock is of constraints.txt and pyproject.toml: `make lock` after a change there."""
+"""requirements.lock agrees with constraints.txt and pyproject.toml: run `make lock` after changing them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ ROOT = Path(__file__).parents[2]
 PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;]+)", re.MULTILINE)
 
 
-def normal(name: str) -> str:
+def normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def pins(name: str) -> dict[str, str]:
     text = (ROOT / name).read_text(encoding="utf-8")
-    return {normal(package): version for package, version in PIN.findall(text)}
+    return {normalized(package): version for package, version in PIN.findall(text)}
 
 
 def test_the_lock_has_the_versions_of_the_constraints() -> None:
@@ -25,10 +25,10 @@ def test_the_lock_has_the_versions_of_the_constraints() -> None:
     assert {name: locked[name] for name in shared} == {name: constrained[name] for name in shared}
 
 
-def test_the_lock_has_what_the_project_asks_for_but_torch() -> None:
+def test_the_lock_has_every_requirement_except_torch() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    names = {normal(re.split(r"[<>=\[; ]", line)[0]) for line in wanted}
+    requirements = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {normalized(re.split(r"[<>=\[; ]", line)[0]) for line in requirements}
     assert names - pins("requirements.lock").keys() == {"torch"}
 
 

@@ -12,7 +12,7 @@ import pytest
 from aiayn.results import paths
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SPELLERS = {
+ALLOWED = {
     "src/aiayn/results/paths.py",
 }
 SOURCES = sorted(
@@ -25,12 +25,12 @@ FOLDERS = sorted(
         if name.isupper() and type(value) is type(ROOT)
     }
 )
-SPELT = re.compile(rf"(?<![\w./-])({'|'.join(map(re.escape, FOLDERS))})(/|$)")
+FOLDER = re.compile(rf"(?<![\w./-])({'|'.join(map(re.escape, FOLDERS))})(/|$)")
 FILES = re.compile(r"\.(hypotheses|offsets\.npy|safetensors)\b|\bmanifest\.json\b|\bmodel\.model\b")
 
 
-def described(tree: ast.AST) -> set[ast.AST]:
-    """The docstrings, which may say where a stage reads and writes."""
+def docstrings(tree: ast.AST) -> set[ast.AST]:
+    """The docstrings, which may name the files that a stage reads and writes."""
     bodies = (getattr(node, "body", ()) for node in ast.walk(tree))
     return {
         statement.value
@@ -42,7 +42,7 @@ def described(tree: ast.AST) -> set[ast.AST]:
 
 
 def path_expressions(tree: ast.AST) -> Iterator[ast.AST]:
-    """What is joined to a path, or made one."""
+    """Expressions that are joined to a path, or converted to one."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             yield node.left
@@ -51,29 +51,29 @@ def path_expressions(tree: ast.AST) -> Iterator[ast.AST]:
             yield from node.args
 
 
-def spelt(source: str) -> list[str]:
-    """The places that a module spells: in whatever text a folder and what is in it, or the ending
-    of a file; a folder's bare name where a path is made of it."""
+def literal_paths(source: str) -> list[str]:
+    """The literal paths in a module: any text with a file's ending or with a folder and something in
+    it, and a folder's bare name in a path expression."""
     tree = ast.parse(source)
     texts = {
         node: node.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    said = described(tree)
+    docstring_nodes = docstrings(tree)
     names = set(path_expressions(tree))
     return [
         text
         for node, text in texts.items()
-        if node not in said
-        and (((found := SPELT.search(text)) and (found[2] or node in names)) or FILES.search(text))
+        if node not in docstring_nodes
+        and (((found := FOLDER.search(text)) and (found[2] or node in names)) or FILES.search(text))
     ]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_other_module_spells_a_place(path: Path) -> None:
-    if str(path.relative_to(ROOT)) not in SPELLERS:
-        assert not spelt(path.read_text(encoding="utf-8"))
+def test_no_other_module_has_literal_paths(path: Path) -> None:
+    if str(path.relative_to(ROOT)) not in ALLOWED:
+        assert not literal_paths(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -89,5 +89,5 @@ def test_no_other_module_spells_a_place(path: Path) -> None:
         ('print("models here")', []),
     ],
 )
-def test_what_spells_a_place(source: str, found: list[str]) -> None:
-    assert spelt(source) == found
+def test_literal_paths(source: str, found: list[str]) -> None:
+    assert literal_paths(source) == found

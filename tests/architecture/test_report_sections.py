@@ -1,4 +1,4 @@
-"""Every section of the report has one shape."""
+"""Every section of the report has the same interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""make reproduction: nothing is copied without a scale's name; the demo's is the repository's."""
+"""make reproduction: nothing is copied under an invalid name; the demo's files are those of the repository."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     "variable", ["SCALE=x; touch f", "SCALE=../..", "NAME=x; touch f", "NAME=../.."]
 )
-def test_what_is_no_name_touches_nothing(tmp_path: Path, variable: str) -> None:
+def test_an_invalid_name_changes_nothing(tmp_path: Path, variable: str) -> None:
     (tmp_path / "params.yaml").write_text("scale: toy\n")
-    kept = tmp_path / "reproductions/toy/file"
-    kept.parent.mkdir(parents=True)
-    kept.touch()
+    existing = tmp_path / "reproductions/toy/file"
+    existing.parent.mkdir(parents=True)
+    existing.touch()
     command = ["make", "--file", str(ROOT / "Makefile"), "reproduction", variable]
     outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert outcome.returncode
     assert "Use letters, digits, " in outcome.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"params.yaml", "reproductions"}
-    assert kept.exists()
+    assert existing.exists()
 
 
 def committed(name: str) -> bytes:
-    """A file as the repository has it: `make repro` writes others."""
+    """A file as committed, as `make repro` overwrites it."""
     command = ["git", "show", f"HEAD:./{name}"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
-    if shown.returncode:
-        pytest.skip("no git, or no commit: what the repository shows cannot be told")
-    return shown.stdout
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    if result.returncode:
+        pytest.skip("no git, or no commit: the committed file cannot be read")
+    return result.stdout
 
 
-def test_the_demos_is_of_the_demo_that_the_repository_shows() -> None:
+def test_the_demos_files_are_those_of_the_repository() -> None:
     for name in ("params.yaml", "dvc.lock"):
         assert committed(f"reproductions/demo/{name}") == committed(name)

@@ -35,7 +35,7 @@ def test_a_scale_has_only_what_its_runs_use(scale: str) -> None:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_a_licence_is_needed_by_the_scales_of_table_4_alone(scale: str) -> None:
+def test_only_the_scales_of_table_4_need_a_licence(scale: str) -> None:
     params = composed(scale)
     used = {name for task in params.tasks.values() for name in task.text.corpora}
     treebanks = (params.catalogue.corpora[name].treebank for name in used)
@@ -48,7 +48,7 @@ def test_a_licence_is_needed_by_the_scales_of_table_4_alone(scale: str) -> None:
 
 @pytest.mark.parametrize("scale", ["wmt14", "wmt14_table3"])
 def test_trainings_of_the_same_name_are_the_same(scale: str) -> None:
-    """So that DVC's cache has them for each scale that comes later."""
+    """So that a later scale finds them in DVC's cache."""
     ours = composed(scale)
     for other in map(composed, ("wmt14_base", "wmt14")):
         assert (ours.catalogue, ours.training, ours.machine) == (
@@ -67,7 +67,7 @@ def merging(node: yaml.Node | None) -> Iterator[yaml.MappingNode]:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            if key.value == "<<" and any(k.value == "<<" for one in merged for k, _ in one.value):
+            if key.value == "<<" and any(k.value == "<<" for item in merged for k, _ in item.value):
                 yield node
             yield from merging(value)
     elif isinstance(node, yaml.SequenceNode):
@@ -76,6 +76,6 @@ def merging(node: yaml.Node | None) -> Iterator[yaml.MappingNode]:
 
 
 @pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: file.stem)
-def test_nothing_merges_what_merges(file: Path) -> None:
-    """PyYAML 6.0.4 takes the innermost mapping's values then, 6.0.3 the outermost's."""
+def test_no_merged_mapping_merges_another(file: Path) -> None:
+    """PyYAML 6.0.4 would take the innermost mapping's values, 6.0.3 the outermost's."""
     assert not [*merging(yaml.compose(file.read_text(encoding="utf-8"), yaml.SafeLoader))]

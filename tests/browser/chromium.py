@@ -1,4 +1,4 @@
-"""Chromium without a window, driven by its DevTools protocol over a pipe: real time, real input, any screen."""
+"""Headless Chromium, driven by its DevTools protocol over a pipe: real time, real input, any screen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUIET = (
 
 
 class Page:
-    """A tab. `events` holds what it has reported so far."""
+    """A tab. `events` contains the events that it has reported so far."""
 
     def __init__(self, answers: BinaryIO, commands: BinaryIO) -> None:
         self._read, self._write = answers, commands
@@ -85,7 +85,7 @@ class Page:
             )  # fmt: skip
 
     def screen(self, width: int, height: int = 900, *, dark: bool = False) -> None:
-        """Have a screen of so many pixels, and a reader who likes it dark."""
+        """Set the size of the screen in pixels, and the preferred colour scheme."""
         self.send(
             "Emulation.setDeviceMetricsOverride",
             width=width, height=height, deviceScaleFactor=1, mobile=False,
@@ -98,13 +98,13 @@ class Page:
         taken = self.send("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(taken["data"]))
 
-    def complaints(self) -> list[str]:
-        """What stands on the console, and every exception."""
+    def console_messages(self) -> list[str]:
+        """Every message on the console, and every exception."""
         found = {"Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"}
         return [json.dumps(e["params"]) for e in self.events if e["method"] in found]
 
     def requests(self) -> list[str]:
-        """The addresses of everything that was asked for."""
+        """The addresses of all requests."""
         sent = "Network.requestWillBeSent"
         return [e["params"]["request"]["url"] for e in self.events if e["method"] == sent]
 
@@ -113,19 +113,19 @@ class Page:
 def browser(profile: Path) -> Iterator[Page]:
     """A tab of a new browser, which ends with the block."""
     assert CHROMIUM
-    (theirs_in, ours_out), (ours_in, theirs_out) = os.pipe(), os.pipe()
+    (browser_in, commands_out), (answers_in, browser_out) = os.pipe(), os.pipe()
     # chromium reads from 3 and writes to 4
-    script = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}'
+    script = f'exec "$@" 3<&{browser_in} 4>&{browser_out}'
     command = ["bash", "-c", script, "bash", CHROMIUM, *QUIET, f"--user-data-dir={profile}"]
     process = subprocess.Popen(
         [*command, "--remote-debugging-pipe", "about:blank"],
-        pass_fds=(theirs_in, theirs_out),
+        pass_fds=(browser_in, browser_out),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    os.close(theirs_in)
-    os.close(theirs_out)
-    with os.fdopen(ours_in, "rb") as answers, os.fdopen(ours_out, "wb") as commands:
+    os.close(browser_in)
+    os.close(browser_out)
+    with os.fdopen(answers_in, "rb") as answers, os.fdopen(commands_out, "wb") as commands:
         try:
             yield Page(answers, commands)
         finally:

@@ -1,5 +1,5 @@
-"""explorer/build/index.html in a real browser: it translates as PyTorch does, at once, alone, on any screen and by
-keyboard."""
+"""explorer/build/index.html in a real browser: it translates as PyTorch does, makes no requests, and works on any
+screen and by keyboard."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ for package in ("onnx", "onnxscript", "onnxruntime"):
 
 @pytest.fixture(scope="module")
 def file() -> Path:
-    """The page, built if what it is made of has changed."""
+    """The page, built if its sources have changed."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         ["make", "-o", ".venv/.ready", "explorer"],
@@ -90,7 +90,7 @@ def run() -> TrainedRun:
 
 @pytest.fixture(scope="module")
 def test_set() -> list[str]:
-    """The sentences of the shipped model's test set, which are not ours to keep here."""
+    """The sentences of the shipped model's test set, which this repository may not contain."""
     file = ROOT.parent / "shared/mirror" / TEST_SET
     if not file.is_file():
         pytest.skip("needs ../shared/mirror with Tatoeba's test set in it")
@@ -98,11 +98,11 @@ def test_set() -> list[str]:
 
 
 def translated(page: Page, sentences: Sequence[str], **settings: float) -> list[str]:
-    given = f"{json.dumps(sentences)}, {json.dumps(settings)}"
+    arguments = f"{json.dumps(sentences)}, {json.dumps(settings)}"
     found: list[str] = page.run(
         "(async (sentences, settings) => { const found = []; for (const sentence of sentences)"
         " found.push((await explorer.translate(sentence, settings)).text); return found; })"
-        f"({given})"
+        f"({arguments})"
     )
     return found
 
@@ -111,16 +111,16 @@ def text(page: Page, selector: str) -> str:
     return str(page.run(f"document.querySelector({json.dumps(selector)}).textContent"))
 
 
-def shows(page: Page, script: str) -> None:
-    """Wait until an expression is true."""
+def wait_until(page: Page, script: str) -> None:
+    """Wait until a JavaScript expression is true."""
     deadline = time.monotonic() + 30
     while not page.run(script):
         assert time.monotonic() < deadline, script
         time.sleep(0.02)
 
 
-def ask(page: Page, sentence: str, **sliders: float) -> None:
-    """Type a sentence and set sliders as a reader does, and wait for the translation."""
+def enter(page: Page, sentence: str, **sliders: float) -> None:
+    """Type a sentence and set sliders like a user, and wait for the translation."""
     values = {"sentence": sentence, "beam": 4, "alpha": 0.6} | sliders
     for name, value in values.items():
         page.run(
@@ -128,7 +128,7 @@ def ask(page: Page, sentence: str, **sliders: float) -> None:
             " field.dispatchEvent(new Event('input', {bubbles: true})); }"
         )
     page.run("document.getElementById('status').textContent = ''")
-    shows(page, "document.getElementById('status').textContent.includes('translated in')")
+    wait_until(page, "document.getElementById('status').textContent.includes('translated in')")
 
 
 @pytest.mark.parametrize("settings", [{}, {"beam": 1}, {"beam": 8, "alpha": 1.5}], ids=str)
@@ -167,19 +167,19 @@ def test_weight(file: Path) -> None:
 
 
 def test_it_shows_the_models_attention(page: Page, run: TrainedRun) -> None:
-    """Of every kind, in one head, for every piece: what a screen reader says of it."""
+    """For every kind, in one head, the screen reader's label of every piece."""
     sentence = SENTENCES[1]
-    ask(page, sentence)
+    enter(page, sentence)
     maps = run.attention(sentence).maps
     for kind in ("encoder", "decoder", "cross"):
         page.run(f"document.querySelector('input[value={kind}]').click()")
         page.run("document.querySelectorAll('#thumbnails button')[7].click()")
         assert text(page, "#chosen-head") == "Layer 2, head 2"
-        said = page.run("[...document.querySelectorAll('#queries button')].map(b => b.ariaLabel)")
+        labels = page.run("[...document.querySelectorAll('#queries button')].map(b => b.ariaLabel)")
         rows = maps[kind][1][1]
-        assert len(said) == len(rows)
-        for sentence_said, weights in zip(said, rows, strict=True):
-            largest = int(re.findall(r"(\d+) %", sentence_said)[0])
+        assert len(labels) == len(rows)
+        for label, weights in zip(labels, rows, strict=True):
+            largest = int(re.findall(r"(\d+) %", label)[0])
             assert largest == pytest.approx(100 * max(weights), abs=0.6)
     page.run("document.querySelectorAll('#queries button')[1].focus()")
     shares = page.run(
@@ -189,20 +189,20 @@ def test_it_shows_the_models_attention(page: Page, run: TrainedRun) -> None:
 
 
 def test_a_head_that_is_off_is_off_in_pytorch_too(page: Page) -> None:
-    """What is left of the translation, and the log-probability of the one before."""
+    """The new translation, and the log-probability of the previous one."""
     sentence, (layer, head) = SENTENCES[0], (0, 5)
-    ask(page, sentence)
+    enter(page, sentence)
     before = text(page, "#translation")
     page.run(f"document.querySelectorAll('#switches-cross button')[{6 * layer + head}].click()")
-    shows(page, "!document.getElementById('loss').hidden")
-    own = aiayn.load(aiayn.SHIPPED)
-    assert own.translate([sentence]) == [before]
-    model = own.transformer
+    wait_until(page, "!document.getElementById('loss').hidden")
+    reference = aiayn.load(aiayn.SHIPPED)
+    assert reference.translate([sentence]) == [before]
+    model = reference.transformer
     with torch.no_grad():
         w_o = model.decoder_layers[layer].cross_attention.w_o.weight
         w_o[:, 32 * head : 32 * (head + 1)] = 0
-    assert text(page, "#translation") == own.translate([sentence])[0]
-    source, target = own.vocabulary.encode([sentence, before], end=True)
+    assert text(page, "#translation") == reference.translate([sentence])[0]
+    source, target = reference.vocabulary.encode([sentence, before], end=True)
     with torch.no_grad():
         logits = model(torch.tensor([source]), torch.tensor([[2, *target[:-1]]]))[0]
     logits[:, [0, 2]] = float("-inf")
@@ -210,24 +210,24 @@ def test_a_head_that_is_off_is_off_in_pytorch_too(page: Page) -> None:
     shown = re.findall(r"[−\d.]+(?= now)", text(page, "#loss-title"))[0]
     assert float(shown.replace("−", "-")) == pytest.approx(score, abs=0.006)
     page.run("document.getElementById('all-on').click()")
-    shows(page, f"document.getElementById('translation').textContent === {json.dumps(before)}")
+    wait_until(page, f"document.getElementById('translation').textContent === {json.dumps(before)}")
 
 
 def test_every_head_is_measured(page: Page) -> None:
-    ask(page, SENTENCES[1])
+    enter(page, SENTENCES[1])
     page.run("document.getElementById('measure').click()")
     labels = "[...document.querySelectorAll('.switches button')].map(b => b.ariaLabel)"
-    shows(page, f"{labels}.every(label => label.includes('costs'))")
+    wait_until(page, f"{labels}.every(label => label.includes('costs'))")
     costs = [float(label.split("costs ")[1].replace("−", "-")) for label in page.run(labels)]
     assert len(costs) == 54
     assert max(costs) > 1
-    ask(page, SENTENCES[2])
+    enter(page, SENTENCES[2])
     assert not any("costs" in label for label in page.run(labels))
 
 
 def test_the_search_is_shown_step_by_step(page: Page, run: TrainedRun) -> None:
     """Twice the beam of candidates in each step; the winner's score is PyTorch's."""
-    ask(page, SENTENCES[3], beam=3, alpha=1.2)
+    enter(page, SENTENCES[3], beam=3, alpha=1.2)
     best = run.hypotheses([SENTENCES[3]], beam=3, alpha=1.2).iloc[0]
     winner = text(page, "#tree-nodes .best.ended small").removeprefix("score ").replace("−", "-")
     assert float(winner) == pytest.approx(best.score, abs=0.006)
@@ -248,7 +248,7 @@ def test_the_search_is_shown_step_by_step(page: Page, run: TrainedRun) -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_any_screen(page: Page, width: int, dark: bool) -> None:
     page.screen(width, dark=dark)
-    ask(page, TWELVE_WORDS)
+    enter(page, TWELVE_WORDS)
     assert page.run("document.documentElement.scrollWidth") == width
     found = page.run("getComputedStyle(document.documentElement).backgroundColor")
     brightness = max(map(int, re.findall(r"\d+", found)))
@@ -257,7 +257,7 @@ def test_any_screen(page: Page, width: int, dark: bool) -> None:
 
 
 def test_every_control_has_a_name(page: Page) -> None:
-    ask(page, SENTENCES[0])
+    enter(page, SENTENCES[0])
     nodes = page.send("Accessibility.getFullAXTree")["nodes"]
     named = [
         (node["role"]["value"], node.get("name", {}).get("value", ""))
@@ -269,21 +269,21 @@ def test_every_control_has_a_name(page: Page) -> None:
     assert {role for role, _ in named} >= {"button", "textbox", "slider", "radio", "switch"}
 
 
-def test_by_keyboard_alone(page: Page) -> None:
-    """From the sentence to a head's weights and a head switched off; each group is one tab stop."""
-    ask(page, SENTENCES[0])
+def test_all_controls_by_keyboard(page: Page) -> None:
+    """From the sentence to a head's weights and to switching a head off; each group is one tab stop."""
+    enter(page, SENTENCES[0])
     page.run("document.querySelector('input[value=cross]').click()")
     page.run("document.getElementById('sentence').focus()")
     focus = "document.activeElement"
     where = f"{focus}.id || {focus}.name || {focus}.closest('[id]').id"
-    seen = []
-    while (at := page.run(where)) != "position":
-        seen.append(at)
-        assert len(seen) < 40, seen
+    stops = []
+    while (stop := page.run(where)) != "position":
+        stops.append(stop)
+        assert len(stops) < 40, stops
         page.press("Tab")
-    assert len(seen) == len({*seen}) + 2, seen  # the three examples are a stop each
-    for stop in ("beam", "alpha", "thumbnails", "head-on", "queries", "tree", "tree-nodes", "play", "step", "switches-encoder", "measure"):  # fmt: skip
-        assert stop in seen
+    assert len(stops) == len({*stops}) + 2, stops  # each of the three examples is a stop
+    for expected in ("beam", "alpha", "thumbnails", "head-on", "queries", "tree", "tree-nodes", "play", "step", "switches-encoder", "measure"):  # fmt: skip
+        assert expected in stops
     page.run("document.querySelector('#thumbnails button').focus()")
     for key in ("ArrowRight", "ArrowDown", "Enter"):
         page.press(key)
@@ -292,16 +292,16 @@ def test_by_keyboard_alone(page: Page) -> None:
     page.run("document.getElementById('head-on').focus()")
     page.send("Input.dispatchKeyEvent", type="keyDown", key=" ", text=" ")
     page.send("Input.dispatchKeyEvent", type="keyUp", key=" ")
-    shows(page, "!document.getElementById('loss').hidden")
+    wait_until(page, "!document.getElementById('loss').hidden")
     page.run("document.getElementById('all-on').click()")
-    shows(page, "document.getElementById('loss').hidden")
+    wait_until(page, "document.getElementById('loss').hidden")
 
 
 def test_nothing_leaves_the_page(page: Page, file: Path) -> None:
-    """After all that: no request but for the file, no word on the console; and none is possible."""
-    asked = {address.partition("?")[0] for address in page.requests()}
-    assert asked <= {file.as_uri(), "about:blank"}
-    assert page.complaints() == []
-    refused = "fetch('https://example.org').then(() => 'sent', error => String(error))"
-    assert "Failed to fetch" in page.run(refused)
-    assert "Content Security Policy" in "".join(page.complaints())
+    """After the other tests: no request except for the file, nothing on the console; and requests are blocked."""
+    requested = {address.partition("?")[0] for address in page.requests()}
+    assert requested <= {file.as_uri(), "about:blank"}
+    assert page.console_messages() == []
+    blocked = "fetch('https://example.org').then(() => 'sent', error => String(error))"
+    assert "Failed to fetch" in page.run(blocked)
+    assert "Content Security Policy" in "".join(page.console_messages())

@@ -16,7 +16,7 @@ from tests.browser.chromium import CHROMIUM, Page, browser
 
 REPORT = Path(__file__).resolve().parents[2] / "reproductions/multi30k_table3/reports"
 # the last corner or mark of a series in a panel, on the screen
-PLACE = """((figure, panel, series) => {
+LAST_POINT = """((figure, panel, series) => {
   const group = [...document.querySelectorAll(`#figure-${figure} [data-x]`)][panel]
     .querySelector(`[data-series="${series}"]`);
   group.closest("figure").scrollIntoView({block: "center"});
@@ -45,21 +45,21 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """The page, as it was written."""
+    """The page as it was rendered."""
     tab.events.clear()
     tab.load((REPORT / "index.html").as_uri())
     return tab
 
 
 def point_at(page: Page, figure: str, panel: int, series: str) -> list[str]:
-    """What is shown when the pointer rests on the last point of a series."""
-    x, y = page.run(f"{PLACE}({json.dumps(figure)}, {panel}, {json.dumps(series)})")
+    """The tooltip when the pointer is on the last point of a series."""
+    x, y = page.run(f"{LAST_POINT}({json.dumps(figure)}, {panel}, {json.dumps(series)})")
     page.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
     return shown(page)
 
 
 def click(page: Page, selector: str) -> None:
-    """With the pointer, in the middle of an element."""
+    """Click in the middle of an element."""
     x, y = page.run(
         "(element => { element.scrollIntoView({block: 'center'}); const box = element.getBoundingClientRect();"
         f" return [box.x + box.width / 2, box.y + box.height / 2]; }})(document.querySelector({json.dumps(selector)}))"
@@ -76,7 +76,7 @@ def shown(page: Page) -> list[str]:
 
 
 def column(page: Page, table: str, at: int) -> list[str]:
-    """The texts of a table's column, from top to bottom; one over several columns is in each of them."""
+    """The texts of a table's column, from top to bottom; a cell over several columns counts for each of them."""
     found: list[str] = page.run(
         "((table, at) => [...table.querySelectorAll('tbody tr')].map(row => [...row.cells].flatMap(cell =>"
         " Array(cell.colSpan).fill(cell.querySelector('a, span').textContent))[at]))"
@@ -117,7 +117,7 @@ def test_a_growth_curve_and_a_bar_show_their_values(page: Page) -> None:
     assert (name, n) == ("Recurrent", f"n: {flops['n']:,}")
     assert number(value) == pytest.approx(flops["term_flops"], rel=2e-3)
     targets = pd.read_csv(REPORT / "figures/smoothed_targets.csv")
-    right = targets.query("eps_ls == 0.1")["probability"].max()
+    largest = targets.query("eps_ls == 0.1")["probability"].max()
     page.run("document.querySelector('#figure-smoothed_targets svg').focus()")
     values = set()
     for _ in range(len(targets)):
@@ -125,10 +125,10 @@ def test_a_growth_curve_and_a_bar_show_their_values(page: Page) -> None:
         name, _, value = shown(page)
         if name == "ε_ls 0.1":
             values.add(round(number(value), 3))
-    assert max(values) == pytest.approx(right, abs=2e-3)
+    assert max(values) == pytest.approx(largest, abs=2e-3)
 
 
-def test_a_touch_shows_a_value_until_another(page: Page) -> None:
+def test_a_touch_shows_a_value_until_the_next(page: Page) -> None:
     def touch(x: float, y: float) -> list[str]:
         page.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
         page.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
@@ -136,7 +136,7 @@ def test_a_touch_shows_a_value_until_another(page: Page) -> None:
 
     page.send("Emulation.setTouchEmulationEnabled", enabled=True)
     try:
-        run, *_ = touch(*page.run(f"{PLACE}('training_en-de', 0, 'en-de.base')"))
+        run, *_ = touch(*page.run(f"{LAST_POINT}('training_en-de', 0, 'en-de.base')"))
         assert run == "en-de.base"
         middle = (
             "(cell => { cell.scrollIntoView({block: 'center'}); const box = cell.getBoundingClientRect();"
@@ -148,7 +148,7 @@ def test_a_touch_shows_a_value_until_another(page: Page) -> None:
 
 
 def test_the_weights_of_a_head_are_shown(page: Page) -> None:
-    """As they are written in the page, below the pointer and by keyboard."""
+    """As written in the page, under the pointer and by keyboard."""
     written = re.findall(r'<td [^>]*title="([^"]* → [^"]*)"', (REPORT / "index.html").read_text())
     x, y = page.run(
         "(cell => { cell.scrollIntoView({block: 'center'}); const box = cell.getBoundingClientRect();"
@@ -178,8 +178,8 @@ def test_values_by_keyboard(page: Page) -> None:
     assert shown(page) == []
 
 
-@pytest.mark.parametrize("way", ["pointer", "keyboard"])
-def test_an_entry_of_the_legend_switches_its_series_off(page: Page, way: str) -> None:
+@pytest.mark.parametrize("device", ["pointer", "keyboard"])
+def test_an_entry_of_the_legend_switches_its_series_off(page: Page, device: str) -> None:
     key = '#figure-training_en-de [data-key="en-de.base"][role]'
     visible = (
         "[...document.querySelectorAll('#figure-training_en-de [data-series]')].filter(group =>"
@@ -188,7 +188,7 @@ def test_an_entry_of_the_legend_switches_its_series_off(page: Page, way: str) ->
     before = page.run(visible)
 
     def toggle() -> None:
-        if way == "pointer":
+        if device == "pointer":
             click(page, key)
         else:
             page.run(f"document.querySelector({json.dumps(key)}).focus()")
@@ -220,9 +220,9 @@ def blocks(page: Page, table: str, at: int) -> list[list[float]]:
     return found
 
 
-def test_table_3_is_sorted_in_its_blocks_and_restored(page: Page) -> None:
+def test_table_3_is_sorted_within_its_blocks_and_restored(page: Page) -> None:
     heading = "#table-3 th:nth-child(12)"
-    order, together = column(page, "table-3", 0), pairs(page, "table-3")
+    order, row_pairs = column(page, "table-3", 0), pairs(page, "table-3")
     written, numbers = column(page, "table-3", 11), blocks(page, "table-3", 11)
     assert max(map(len, numbers)) > 3
     for direction in ("ascending", "descending"):
@@ -232,20 +232,20 @@ def test_table_3_is_sorted_in_its_blocks_and_restored(page: Page) -> None:
         expected = [sorted(block, reverse=down) for block in numbers]
         assert blocks(page, "table-3", 11) == expected != numbers
         assert column(page, "table-3", 0) == order, "a row has left its block, or ours the paper's"
-        assert pairs(page, "table-3") == together
+        assert pairs(page, "table-3") == row_pairs
     click(page, f"{heading} button")
     assert column(page, "table-3", 11) == written
     assert page.run(f"document.querySelector({json.dumps(heading)}).ariaSort") is None
 
 
 @pytest.mark.parametrize("table", ["table-1", "table-2"])
-def test_ours_stays_below_the_papers(page: Page, table: str) -> None:
-    order, together = column(page, table, 0), pairs(page, table)
+def test_our_rows_stay_below_the_papers(page: Page, table: str) -> None:
+    order, row_pairs = column(page, table, 0), pairs(page, table)
     page.run(f"document.querySelector('#{table} th:nth-child(2) button').focus()")
     page.press("Enter")
     assert page.run(f"document.querySelector('#{table} th:nth-child(2)').ariaSort") == "ascending"
     assert column(page, table, 0) != order
-    assert pairs(page, table) == together
+    assert pairs(page, table) == row_pairs
 
 
 def test_powers_of_ten_are_sorted_as_numbers(page: Page) -> None:
@@ -275,34 +275,34 @@ def test_a_phone_offers_the_columns_that_it_shows(page: Page) -> None:
     page.screen(390)
     try:
         page.run("document.querySelector('#table_3 .columns').open = true")
-        offered, there = page.run(
+        offered, visible = page.run(
             "['#table_3 .columns label', '#table-3 th:not(:first-child)'].map(selector =>"
             " [...document.querySelectorAll(selector)].filter(element => element.checkVisibility())"
             ".map(element => element.textContent.trim()))"
         )
-        assert offered == there != []
+        assert offered == visible != []
     finally:
         page.screen(1280)
 
 
-def test_it_asks_for_nothing_and_complains_of_nothing(page: Page) -> None:
+def test_it_makes_no_requests_and_logs_no_errors(page: Page) -> None:
     assert [
         address for address in page.requests() if not address.startswith(("file:", "data:"))
     ] == []
-    assert page.complaints() == []
+    assert page.console_messages() == []
 
 
-def test_without_scripts_all_is_there(page: Page) -> None:
+def test_without_scripts_the_content_is_complete(page: Page) -> None:
     count: dict[str, Any] = {
-        what: page.run(f"document.querySelectorAll({json.dumps(what)}).length")
-        for what in ("figure svg", "table tr", "td a", "[data-series]")
+        selector: page.run(f"document.querySelectorAll({json.dumps(selector)}).length")
+        for selector in ("figure svg", "table tr", "td a", "[data-series]")
     }
     assert min(count.values()) > 10
     page.send("Emulation.setScriptExecutionDisabled", value=True)
     try:
         page.load((REPORT / "index.html").as_uri())
-        for what, number_of in count.items():
-            assert page.run(f"document.querySelectorAll({json.dumps(what)}).length") == number_of
+        for selector, expected in count.items():
+            assert page.run(f"document.querySelectorAll({json.dumps(selector)}).length") == expected
         assert page.run("document.querySelectorAll('th button, .columns, #tip').length") == 0
     finally:
         page.send("Emulation.setScriptExecutionDisabled", value=False)

@@ -1,5 +1,5 @@
-"""A synced store, served by MLflow itself: its REST API finds, and its UI in a browser lists, what
-the documented searches promise."""
+"""A synced store, served by MLflow itself: the documented searches find the right runs in its REST
+API and in its UI in a browser."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RUNS = {  # BLEU on dev, or F1 on test
 VARIATIONS = {"C_N2": "lower", "A_h1": "undecided", "E_learned": "undecided"}
 ROWS = {run for run in RUNS if run.startswith("en-de.")}
 OVER_SEEDS = "en-de.base over seeds"
-FOUND = {
+EXPECTED = {
     "All runs": {*RUNS, OVER_SEEDS, "report"},
     "Table 2": {"en-de.base"},
     "Table 3": {*ROWS, OVER_SEEDS},
@@ -83,12 +83,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )  # fmt: skip
         metadata.write(root / paths.training_metadata(run), trained)
         score = {"value": value, "signature": "s"}
-        on = {"corpora": {"demo": {"pairs": 2}}, "pairs": 2, "sha256": {"source": "5" * 64}}
-        splits = {"dev": {"set": on, "bleu": score}}
+        test_set = {"corpora": {"demo": {"pairs": 2}}, "pairs": 2, "sha256": {"source": "5" * 64}}
+        splits = {"dev": {"set": test_set, "bleu": score}}
         if run == "parsing.parser":
-            splits = {"test": {"set": on, "bracket_f1": score}}
+            splits = {"test": {"set": test_set, "bracket_f1": score}}
         elif run == "en-de.base":
-            splits["test"] = {"set": on, "bleu": score}
+            splits["test"] = {"set": test_set, "bleu": score}
         task, _, model = run.removesuffix("-s2").partition(".")
         put(f"scores/{run}.json", {"run": run, "task": task, "model": model, "splits": splits})
     train = Split(
@@ -155,7 +155,7 @@ def server(project: Path) -> Iterator[str]:
         process.wait(30)
 
 
-def ask(server: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+def post(server: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
     request = urllib.request.Request(
         f"{server}/api/2.0/mlflow/{path}",
         json.dumps(body).encode(),
@@ -167,7 +167,7 @@ def ask(server: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def experiment(server: str) -> dict[str, Any]:
-    (found,) = ask(
+    (found,) = post(
         server, "experiments/search", {"max_results": 9, "filter": "name = 'aiayn/demo'"}
     )["experiments"]
     assert isinstance(found, dict)
@@ -182,10 +182,10 @@ def test_a_documented_search_finds_the_right_runs(server: str, search: Search) -
         "filter": search.filter,
         "order_by": [order],
     }
-    runs = ask(server, "runs/search", body).get("runs", [])
-    assert {run["info"]["run_name"] for run in runs} == FOUND[search.title]
+    runs = post(server, "runs/search", body).get("runs", [])
+    assert {run["info"]["run_name"] for run in runs} == EXPECTED[search.title]
     metrics = [{m["key"]: m["value"] for m in run["data"].get("metrics", [])} for run in runs]
-    values = [each[search.metric] for each in metrics if search.metric in each]
+    values = [run_metrics[search.metric] for run_metrics in metrics if search.metric in run_metrics]
     assert values == sorted(values, reverse=search.descending)
 
 
@@ -215,7 +215,7 @@ def test_the_ui_lists_the_runs_of_a_link(
     assert CHROMIUM
     search = next(search for search in SEARCHES if search.title == title)
     experiment_id = experiment(server)["experiment_id"]
-    runs = ask(server, "runs/search", {"experiment_ids": [experiment_id]})["runs"]
+    runs = post(server, "runs/search", {"experiment_ids": [experiment_id]})["runs"]
     page = f"{server}/{link(search, experiment_id)}"
     profile = f"--user-data-dir={tmp_path}"
     command = [CHROMIUM, *QUIET, profile, "--window-size=1280,900", "--dump-dom", page]
@@ -224,5 +224,5 @@ def test_the_ui_lists_the_runs_of_a_link(
     listed = {
         run["info"]["run_name"] for run in runs if f"/runs/{run['info']['run_id']}" in done.stdout
     }
-    assert listed == FOUND[title]
+    assert listed == EXPECTED[title]
     assert shown <= set(re.findall(r">([^<>]+)<", done.stdout))

@@ -1,7 +1,7 @@
 """The page in a real browser, by chromium's command line alone.
 
-A harness page holds the report in an iframe of a phone's width. A probe, appended to a copy of the
-report, measures it there and tells its parent, whose DOM chromium then prints.
+A harness page has the report in an iframe of a phone's width. A probe, appended to a copy of the
+report, measures it there and posts the result to its parent, whose DOM chromium then prints.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ def probe(page: Path, folder: Path, *flags: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of all runs of params.yaml that write sentences or trees, and of three more, whose
-    texts try to run a script."""
+    """A report of all runs of params.yaml that write sentences or trees and of three more; its texts
+    try to run a script."""
     root = tmp_path_factory.mktemp("project")
     params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
-    kinds = {task: described["kind"] for task, described in params["tasks"].items()}
+    kinds = {task: entry["kind"] for task, entry in params["tasks"].items()}
     params["runs"] = {n: run for n, run in params["runs"].items() if kinds[run["task"]] in MEASURES}
     params["tested"] = [run for run in params["tested"] if run in params["runs"]]
     for n in range(3):
@@ -110,7 +110,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (text / f"test.{side}").write_text("\n".join(lines) + "\n")
     for folder in ("scores", "history"):
         (root / folder).mkdir()
-    for n, (run, described) in enumerate(params["runs"].items()):
+    for n, (run, entry) in enumerate(params["runs"].items()):
         outputs = root / "outputs" / run
         outputs.mkdir(parents=True)
         lines = [f"target {'word ' * (line % 7)}{OWNED} {n}" for line in range(40)]
@@ -121,19 +121,19 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "pairs": 40,
             "sha256": {"source": "5a" * 32},
         }
-        measures = MEASURES[params["tasks"][described["task"]]["kind"]]
+        measures = MEASURES[params["tasks"][entry["task"]]["kind"]]
         counts = {"sentences": 40, "repaired": 3, "skipped": 0}
         splits = {"test": {"set": identity, "counts": counts, **dict.fromkeys(measures, score)}}
-        named = {"run": run, "splits": splits} | {key: described[key] for key in ("task", "model")}
-        (root / f"scores/{run}.json").write_text(json.dumps(named))
-        last = params["models"][described["model"]]["steps"]
+        content = {"run": run, "splits": splits} | {key: entry[key] for key in ("task", "model")}
+        (root / f"scores/{run}.json").write_text(json.dumps(content))
+        last = params["models"][entry["model"]]["steps"]
         rows = "".join(
             f"{step},1,{step},0.001,{5 / step},1,{9 / step}\n" for step in (*range(1, 8), last)
         )
         heading = "step,epoch,tokens,learning_rate,loss,dev_loss,dev_perplexity\n"
         (root / f"history/{run}.csv").write_text(heading + rows)
     bounds = {"low": -10.25, "high": 1.5, "p_value": 0.5, "corrected": 1, "count": 5}
-    over = {
+    measured = {
         measure: {
             "mean": 101.25,
             "sd": 10.5,
@@ -143,30 +143,30 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for measure in ("perplexity", "bleu")
     }
     rows_of_table_3 = {
-        described["model"]: over | {"seeds": {"1": {"run": run, "perplexity": 4.5, "bleu": 20.0}}}
-        for run, described in params["runs"].items()
-        if described["task"] == "en-de"
+        entry["model"]: measured | {"seeds": {"1": {"run": run, "perplexity": 4.5, "bleu": 20.0}}}
+        for run, entry in params["runs"].items()
+        if entry["task"] == "en-de"
     }
-    about = {
+    comparison = {
         "task": "en-de", "base": "base", "split": "dev", "signature": OWNED, "modes": {}, "findings": {},
         "models": rows_of_table_3,
         "test_set": {"corpora": {"demo-dev": {"pairs": 40}}, "pairs": 40, "sha256": {}},
     }  # fmt: skip
     (root / "comparisons").mkdir()
-    (root / "comparisons/table_3.json").write_text(json.dumps(about))
+    (root / "comparisons/table_3.json").write_text(json.dumps(comparison))
     command = [programs.python(), str(ROOT / "pipeline/report.py")]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     return root / "reports/index.html"
 
 
-def test_the_page_loads_without_a_word_on_the_console(page: Path, tmp_path: Path) -> None:
+def test_the_page_loads_without_console_messages(page: Path, tmp_path: Path) -> None:
     for name in ("index.html", "run_metadata.html"):
         dom, console = browse(page.with_name(name), tmp_path / "profile")
         assert "</html>" in dom
         assert console == []
 
 
-def test_errors_would_have_been_seen(tmp_path: Path) -> None:
+def test_errors_are_noticed(tmp_path: Path) -> None:
     broken = tmp_path / "broken.html"
     broken.write_text("<!doctype html><script>missing()</script>")
     _, console = browse(broken, tmp_path / "profile")
@@ -182,21 +182,21 @@ def test_on_a_phone(page: Path, tmp_path: Path) -> None:
     assert found["closed"] == [], "links that do not open what they point to"
 
 
-def test_too_wide_a_page_would_have_been_seen(page: Path, tmp_path: Path) -> None:
+def test_a_page_that_is_too_wide_is_noticed(page: Path, tmp_path: Path) -> None:
     wide = tmp_path / "wide.html"
     text = page.read_text(encoding="utf-8")
     wide.write_text(text.replace("<main>", "<main><div style='width: 500px'>wide</div>"))
     assert probe(wide, tmp_path)["width"] >= 500
 
 
-def test_text_from_data_stays_text(page: Path, tmp_path: Path) -> None:
+def test_text_from_data_is_escaped(page: Path, tmp_path: Path) -> None:
     found = probe(page, tmp_path)
     assert found["title"].startswith("Attention Is All You Need")
     assert (found["scripts"], found["images"]) == (2, 0)  # the page's and the probe
     assert OWNED[:20] in html.unescape(page.read_text(encoding="utf-8"))
 
 
-def test_it_has_a_dark_dress(page: Path, tmp_path: Path) -> None:
+def test_it_has_a_dark_theme(page: Path, tmp_path: Path) -> None:
     backgrounds = {
         scheme: [
             int(part)
@@ -216,5 +216,5 @@ def test_it_prints(page: Path, tmp_path: Path) -> None:
     assert out.read_bytes().startswith(b"%PDF")
 
 
-def test_it_is_light_enough_to_send(page: Path) -> None:
+def test_it_is_small_enough_to_send(page: Path) -> None:
     assert page.stat().st_size < 3_000_000

@@ -1,5 +1,5 @@
-"""The documentation as a site: it builds without a warning, its search finds, and its pages load
-nothing from elsewhere."""
+"""The documentation site: it builds without warnings, its search works, and its pages load nothing
+from other hosts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `make docs` builds it: a link that leads nowhere is a warning, and a warning an error."""
+    """The site as `make docs` builds it: a broken link is a warning, and warnings are errors."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-E", "-b", "html", "-c", "docs"]
     cache = str(folder.with_name("doctrees"))
@@ -47,7 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Links(HTMLParser):
-    """What a page loads, and where it leads to."""
+    """The addresses that a page loads, and those that it links to."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
@@ -67,27 +67,27 @@ def pages(site: Path) -> Iterator[Path]:
     yield from sorted(site.rglob("*.html"))
 
 
-def is_elsewhere(address: str) -> bool:
+def is_external(address: str) -> bool:
     return re.match(r"[a-z]+:|//", address) is not None and not address.startswith("data:")
 
 
-def test_no_page_names_anything_to_load_from_elsewhere(site: Path) -> None:
+def test_no_page_loads_anything_external(site: Path) -> None:
     found = {page: Links(page).loaded for page in pages(site)}
     assert sum(map(len, found.values())) > 300
     assert [
-        address for loaded in found.values() for address in loaded if is_elsewhere(address)
+        address for loaded in found.values() for address in loaded if is_external(address)
     ] == []
     for sheet in site.rglob("*.css"):
         addresses = re.findall(r"(?:url\(|@import)\s*['\"]?([^'\")]+)", sheet.read_text())
-        assert not any(map(is_elsewhere, addresses)), sheet
+        assert not any(map(is_external, addresses)), sheet
 
 
-def test_every_link_within_the_site_leads_somewhere(site: Path) -> None:
+def test_every_link_within_the_site_has_a_target(site: Path) -> None:
     broken = []
     for page in pages(site):
         for link in Links(page).links:
             path = unquote(link.partition("#")[0].partition("?")[0])
-            if path and not is_elsewhere(link) and not (page.parent / path).exists():
+            if path and not is_external(link) and not (page.parent / path).exists():
                 broken.append((str(page.relative_to(site)), link))
     assert broken == []
 
@@ -95,7 +95,7 @@ def test_every_link_within_the_site_leads_somewhere(site: Path) -> None:
 @pytest.mark.parametrize(
     "name", sorted(p.parent.name for p in ROOT.glob("reproductions/*/dvc.lock"))
 )
-def test_the_report_of_every_reproduction_is_there(site: Path, name: str) -> None:
+def test_the_site_has_the_report_of_every_reproduction(site: Path, name: str) -> None:
     page = site / "reproductions" / name / "README.html"
     assert page.is_file()
     results = (site / "docs/results.html").read_text(encoding="utf-8")
@@ -105,7 +105,7 @@ def test_the_report_of_every_reproduction_is_there(site: Path, name: str) -> Non
     assert (site / report / "run_metadata.html").is_file()
 
 
-def test_the_api_has_what_is_public(site: Path) -> None:
+def test_the_api_page_has_all_public_names(site: Path) -> None:
     page = (site / "docs/api.html").read_text(encoding="utf-8")
     for name in (
         "load",
@@ -118,7 +118,7 @@ def test_the_api_has_what_is_public(site: Path) -> None:
 
 
 def browse(address: str, folder: Path) -> tuple[str, list[str]]:
-    """The DOM of a page once it has loaded, and what it asked the network for."""
+    """The DOM of a page once it has loaded, and the addresses that it requested."""
     assert CHROMIUM
     log = folder / "net.json"
     command = [CHROMIUM, *QUIET, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}"]
@@ -127,33 +127,33 @@ def browse(address: str, folder: Path) -> tuple[str, list[str]]:
     )
     started = (event.get("params", {}) for event in json.loads(log.read_text())["events"])
     # the browser's own requests have no origin
-    asked = [
+    requested = [
         found["url"]
         for found in started
         if "url" in found and found.get("initiator", "not an origin") != "not an origin"
     ]
-    return done.stdout, asked
+    return done.stdout, requested
 
 
 @needs_chromium
 def test_the_search_finds_label_smoothing(site: Path, tmp_path: Path) -> None:
-    dom, asked = browse(f"{(site / 'search.html').as_uri()}?q=label+smoothing", tmp_path)
+    dom, requested = browse(f"{(site / 'search.html').as_uri()}?q=label+smoothing", tmp_path)
     found = re.search(r'<ul[^>]* class="search">.*?</ul>', dom, re.DOTALL)
     assert found
     assert "Deviations from the paper" in html.unescape(found[0])
-    assert asked == []
+    assert requested == []
     dom, _ = browse(f"{(site / 'search.html').as_uri()}?q=xylophone", tmp_path)
     assert '<li class="kind-' not in dom
 
 
 @needs_chromium
-def test_no_page_asks_the_network_for_anything(site: Path, tmp_path: Path) -> None:
-    """All of them at once, in frames; and an image from elsewhere would have been seen."""
+def test_no_page_makes_requests(site: Path, tmp_path: Path) -> None:
+    """All pages at once, in frames; an external image is noticed."""
     frames = "".join(f'<iframe src="{page.as_uri()}"></iframe>' for page in pages(site))
-    everything = tmp_path / "all.html"
-    everything.write_text(f"<!doctype html>{frames}")
-    dom, asked = browse(everything.as_uri(), tmp_path)
+    all_pages = tmp_path / "all.html"
+    all_pages.write_text(f"<!doctype html>{frames}")
+    dom, requested = browse(all_pages.as_uri(), tmp_path)
     assert dom.count("<iframe") > 40
-    assert asked == []
-    everything.write_text('<!doctype html><img src="https://example.org/x.png">')
-    assert "https://example.org/x.png" in browse(everything.as_uri(), tmp_path)[1]
+    assert requested == []
+    all_pages.write_text('<!doctype html><img src="https://example.org/x.png">')
+    assert "https://example.org/x.png" in browse(all_pages.as_uri(), tmp_path)[1]

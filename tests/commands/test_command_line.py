@@ -1,4 +1,4 @@
-"""The command line of aiayn: what is wrong with it is one line, and to say so takes no time."""
+"""The command line of aiayn: errors of one line, and help without costly imports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Capture = pytest.CaptureFixture[str]
         ),
     ],
 )
-def test_a_wrong_command_line_is_one_line(
+def test_an_error_in_the_command_line_is_one_line(
     arguments: list[str], message: str, capsys: Capture
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
@@ -52,7 +52,7 @@ def test_the_kinds_of_attention_are_those_that_are_recorded() -> None:
     assert ATTENTION_KINDS == KINDS
 
 
-def test_help_waits_for_no_costly_import() -> None:
+def test_help_needs_no_costly_import() -> None:
     costly = "{'torch', 'numpy', 'mlflow', 'pandas', 'matplotlib', 'dvc', 'hydra', 'sacrebleu'}"
     code = (
         "import sys, aiayn.commands\n"

@@ -1,4 +1,4 @@
-"""The published comparisons, derived again from their counts of sentences and their histories."""
+"""The published comparisons, rederived from their sentence counts and histories."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def test_a_changed_verdict_is_found(
     data["findings"]["search"]["effect"]["p_value"] += 1e-5
     path.write_text(json.dumps(data))
     monkeypatch.setattr(sys, "argv", ["aiayn", "findings", str(copy)])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_info:
         main()
     printed = capsys.readouterr().out
-    assert ended.value.code == 1
+    assert exit_info.value.code == 1
     assert "2 values differ from comparisons/table_3.json: findings.averaging.verdict" in printed
     assert "holds at this scale published, undecided here" in printed
     assert "findings.search.effect.p_value" in printed

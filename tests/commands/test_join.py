@@ -1,4 +1,4 @@
-"""Two halves of a graph, run in two clones, are one again: the bytes of the whole, nothing run."""
+"""Two halves of a graph, run in two clones, are joined into the whole graph, and nothing runs again."""
 
 from __future__ import annotations
 
@@ -72,19 +72,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def half(whole: Path, tmp_path: Path) -> Halve:
-    """A clone of a name that has one of the runs, and with the second the profile; no cache."""
+    """Makes a clone with one of the runs, and the profile if it is the second, without a cache."""
 
     def halve(name: str, run: str) -> Path:
         folder = tmp_path / name
         shutil.copytree(whole, folder)
         shutil.rmtree(folder / ".dvc/cache")
-        gone = [*({"one", "two"} - {run}), *(["profile"] if run == "one" else [])]
-        for what in (*gone, "comparison"):
-            shutil.rmtree(folder / "models" / what, ignore_errors=True)
-            for file in (f"history/{what}.txt", f"run_metadata/{what}.txt", f"{what}.txt"):
+        removed = [*({"one", "two"} - {run}), *(["profile"] if run == "one" else [])]
+        for stem in (*removed, "comparison"):
+            shutil.rmtree(folder / "models" / stem, ignore_errors=True)
+            for file in (f"history/{stem}.txt", f"run_metadata/{stem}.txt", f"{stem}.txt"):
                 (folder / file).unlink(missing_ok=True)
         lock = folder / "dvc.lock"
-        for stage in (*(f"make@{what}" for what in gone), *gone, "compare"):
+        for stage in (*(f"make@{name}" for name in removed), *removed, "compare"):
             entry = rf"^  {re.escape(stage)}:\n(    .*\n)*"
             lock.write_text(re.sub(entry, "", lock.read_text(), flags=re.MULTILINE))
         return folder
@@ -112,15 +112,15 @@ def test_two_halves_are_the_whole_and_nothing_runs(
     dvc(here, "commit", "--force", "make@one")
     assert files(here).keys() < files(whole).keys()
     main(["join", str(here), str(other)])
-    said = f"{here}: 2 stages were added from {other}; 0 were in both.\n"
-    assert capsys.readouterr().out == said
+    expected_output = f"{here}: 2 stages were added from {other}; 0 were in both.\n"
+    assert capsys.readouterr().out == expected_output
     assert files(here) == files(whole)
     joined, expected = (
         {name: entry.record for name, entry in Lock(folder / "dvc.lock").stages.items()}
         for folder in (here, whole)
     )
     assert joined == {name: expected[name] for name in ("make@one", "make@two", "profile")}
-    # DVC itself: all is up to date but what reads both halves
+    # DVC finds everything up to date except what reads both halves
     status = json.loads(dvc(here, "status", "--json"))
     assert [*status] == ["compare"], status
     shutil.rmtree(here / "models/two")
@@ -147,7 +147,7 @@ def test_the_lock_and_the_outputs_of_both_stay(half: Halve) -> None:
 
 
 @pytest.mark.usefixtures("no_cache")
-def test_a_run_of_both_may_differ_in_its_metadata_alone(half: Halve) -> None:
+def test_a_run_in_both_may_differ_only_in_its_metadata(half: Halve) -> None:
     here, other = half("here", "one"), half("other", "one")
     lock, ours = other / "dvc.lock", (here / "dvc.lock").read_text()
     digest = Lock(lock).out("run_metadata/one.txt")
@@ -164,42 +164,42 @@ def test_a_run_of_both_may_differ_in_its_metadata_alone(half: Halve) -> None:
     )
 
 
-def damaged_there(here: Path, other: Path) -> str:
+def damage_other(here: Path, other: Path) -> str:
     (other / "models/two/sub/b").write_text("weights of two 2\n")
     return f"{other}/models/two differs from {other}/dvc.lock"
 
 
-def damaged_here(here: Path, other: Path) -> str:
+def damage_here(here: Path, other: Path) -> str:
     (here / "history/one.txt").write_text("another\n")
     return f"{here}/history/one.txt differs from {here}/dvc.lock"
 
 
-def without_weights(here: Path, other: Path) -> str:
+def remove_weights(here: Path, other: Path) -> str:
     shutil.rmtree(other / "models")
     return f"{other}/models/two is missing"
 
 
-def with_other_code(here: Path, other: Path) -> str:
+def change_code(here: Path, other: Path) -> str:
     (here / "src/code.py").write_text("print(1)\n")
     return f"make@two: it ran with another version of {here}/src (and 1 more)"
 
 
-def with_other_parameters(here: Path, other: Path) -> str:
+def change_parameters(here: Path, other: Path) -> str:
     (here / "params.yaml").write_text(PARAMETERS.replace("1e-09", "1e-08"))
     return f"make@two: the parameter tiny differs from {here}/params.yaml"
 
 
-def of_another_scale(here: Path, other: Path) -> str:
+def change_scale(here: Path, other: Path) -> str:
     (here / "params.yaml").write_text(PARAMETERS.replace("two", "three"))
     return f"make@two: {here}/params.yaml has no two"
 
 
-def with_another_graph(here: Path, other: Path) -> str:
+def change_graph(here: Path, other: Path) -> str:
     (other / "dvc.yaml").write_text(GRAPH.replace("echo profile", "echo another"))
     return f"{here}/dvc.yaml and {other}/dvc.yaml differ: check out the same commit in both clones"
 
 
-def with_unrecorded_outputs(here: Path, other: Path) -> str:
+def add_unrecorded_outputs(here: Path, other: Path) -> str:
     (here / "history/two.txt").write_text("of a stage that DVC has not recorded\n")
     return (
         f"{here}/history/two.txt would be overwritten, but is not in {here}/dvc.lock: "
@@ -208,21 +208,21 @@ def with_unrecorded_outputs(here: Path, other: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "alter",
     [
-        damaged_there, damaged_here, without_weights, with_other_code, with_other_parameters,
-        of_another_scale, with_another_graph, with_unrecorded_outputs,
+        damage_other, damage_here, remove_weights, change_code, change_parameters,
+        change_scale, change_graph, add_unrecorded_outputs,
     ],
 )  # fmt: skip
 def test_folders_that_do_not_match_are_unchanged(
-    half: Halve, spoil: Callable[[Path, Path], str]
+    half: Halve, alter: Callable[[Path, Path], str]
 ) -> None:
     here, other = half("here", "one"), half("other", "two")
-    complaint = spoil(here, other)
+    error_message = alter(here, other)
     before = files(here), (here / "dvc.lock").read_bytes()
     with pytest.raises(DataError) as caught:
         join(here, other)
-    assert str(caught.value) == f"{complaint}. Nothing was joined."
+    assert str(caught.value) == f"{error_message}. Nothing was joined."
     assert (files(here), (here / "dvc.lock").read_bytes()) == before
 
 

@@ -1,4 +1,4 @@
-"""A hand-made project: two tasks, four runs, scores and curves typed or drawn by rule here."""
+"""A hand-made project: two tasks, four runs, scores and curves typed or generated here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PARTS = {
     "de": ("europarl-v7", "commoncrawl", "news-commentary-v9"),
     "fr": ("europarl-v7", "commoncrawl", "news-commentary-v9", "un", "giga"),
 }
-# typed from WMT 2014's task page and, the sums left by cleaning, section 5.1
+# typed from WMT 2014's task page; the sums after cleaning from section 5.1
 PAIRS = {
     "de": ((1_920_209, 2_399_123, 201_288), 4_508_785),
     "fr": ((2_007_723, 3_244_152, 183_251, 12_886_831, 22_520_376), 35_509_317),
@@ -63,8 +63,8 @@ PATHS = {
     "dilated": {"log_k_n": 1},
     "restricted": {"n": 1, "r": -1},
 }
-# counted by hand: a signal over 7 and over 15 places, at most 1 place a layer, or 3 with kernels that
-# are dilated, whose reach grows threefold
+# counted by hand: a signal crosses 7 or 15 positions, at most 1 per layer, or with dilated kernels 3,
+# which triples with each layer
 LAYERS = {
     "self_attention": {8: 1, 16: 1},
     "recurrent": {8: 8, 16: 16},
@@ -104,11 +104,11 @@ def params(training: Callable[[str], list[str]], test: Callable[[str], str]) -> 
     task = data["tasks"]["en-de"]
     data["tasks"], data["catalogue"]["corpora"] = {}, {}
     for language in ("de", "fr"):
-        mine = data["tasks"][f"en-{language}"] = copy.deepcopy(task)
+        new_task = data["tasks"][f"en-{language}"] = copy.deepcopy(task)
         names = [*training(language), test(language)]
         data["catalogue"]["corpora"] |= {name: {"grammar": grammar} for name in names}
-        mine["text"] |= {"target": language, "train": training(language), "dev": names[0]}
-        mine["text"]["tests"] = {"test": test(language)}
+        new_task["text"] |= {"target": language, "train": training(language), "dev": names[0]}
+        new_task["text"]["tests"] = {"test": test(language)}
     data["models"] = {"base": dict(BASE), "big": dict(BIG), "big_fr": {**BIG, "P_drop": 0.1}}
     data["runs"] = {
         "en-de.base": {"task": "en-de", "model": "base", "seed": 1},
@@ -120,14 +120,14 @@ def params(training: Callable[[str], list[str]], test: Callable[[str], str]) -> 
     data["variations"] = {"task": "en-de", "base": "base"}
     data["training"] |= RECIPE
     for language, vocabulary in (("de", 37000), ("fr", 32000)):
-        mine = data["tasks"][f"en-{language}"]
-        mine["bpe"]["vocabulary"] = vocabulary
-        mine["decoding"] = {"beam": 4, "alpha": 0.6, "extra_length": 50}
+        new_task = data["tasks"][f"en-{language}"]
+        new_task["bpe"]["vocabulary"] = vocabulary
+        new_task["decoding"] = {"beam": 4, "alpha": 0.6, "extra_length": 50}
     return data
 
 
 def _manifest(language: str) -> Manifest:
-    """Of the paper's training text for a pair of languages, as the literature counts it."""
+    """The manifest of the paper's training text for a language pair, with the published counts."""
     counts, kept = PAIRS[language]
     names = [f"{part}-{language}-en" for part in PARTS[language]]
     corpora = {
@@ -156,13 +156,13 @@ def _manifest(language: str) -> Manifest:
 
 @pytest.fixture
 def manifests() -> dict[str, Manifest]:
-    """What the paper's own text would leave in data/text, by task."""
+    """The manifests of the paper's own text, by task."""
     return {f"en-{language}": _manifest(language) for language in PAIRS}
 
 
 @pytest.fixture
 def scores_file() -> Callable[[str, str, int, float], dict[str, Any]]:
-    """What a score file holds, from run, corpus, pairs and BLEU by the paper's protocol."""
+    """Makes the content of a score file from run, corpus, pairs and BLEU by the paper's protocol."""
     return _scores
 
 
@@ -195,22 +195,22 @@ def load(tmp_path: Path) -> Callable[[Params], config.Config]:
 def evidence(
     tmp_path: Path, load: Callable[[Params], config.Config], toy: Params
 ) -> Callable[..., Evidence]:
-    """What the report reads, with nothing there but what is given."""
+    """Makes what the report reads, empty except for the arguments."""
 
-    def make(**held: Any) -> Evidence:
-        nothing: dict[str, Any] = {
-            "root": tmp_path, "config": held.get("config") or load(toy), "paper": PAPER,
+    def make(**fields: Any) -> Evidence:
+        defaults: dict[str, Any] = {
+            "root": tmp_path, "config": fields.get("config") or load(toy), "paper": PAPER,
             "scores": {}, "histories": {}, "manifests": {}, "layers": None, "models": None,
             "variations": None,
         }  # fmt: skip
-        return Evidence(**(nothing | held))
+        return Evidence(**(defaults | fields))
 
     return make
 
 
 @pytest.fixture
 def project(tmp_path: Path, manifests: dict[str, Manifest]) -> Callable[..., Path]:
-    """Lays a project out in a folder: params.yaml, and for each scored run all that it leaves."""
+    """Writes a project to a folder: params.yaml, and all outputs of each scored run."""
 
     def make(data: Params, scores: dict[str, dict[str, Any]]) -> Path:
         (tmp_path / "params.yaml").write_text(
@@ -274,8 +274,8 @@ def counts(exponents: dict[str, int]) -> Json:
         term = 1
         for letter, power in exponents.items():
             term *= size[letter] ** power
-        place = "_".join(f"{letter}{value}" for letter, value in size.items())
-        points[place] = {**size, "h": 8, "term": term, "layer": 2 * term}
+        key = "_".join(f"{letter}{value}" for letter, value in size.items())
+        points[key] = {**size, "h": 8, "term": term, "layer": 2 * term}
     return {
         "points": points,
         "exponents": {s: {"term": fit(e), "layer": fit(e / 2, 0.25)} for s, e in exponents.items()},
@@ -301,7 +301,7 @@ def path(exponents: dict[str, int], layers: dict[int, int]) -> Json:
 
 @pytest.fixture
 def layers_json() -> Json:
-    """A profile of layers, made up by rule."""
+    """A generated profile of layers."""
     band = ["110", "111", "011"]
     return {
         "heads": 8,

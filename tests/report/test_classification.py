@@ -1,4 +1,4 @@
-"""Labels on the page: what was scored, which sentences, and means over folds by hand."""
+"""Labels on the page: scores, their sentences, and means over folds computed by hand."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def scored(accuracy: float, fold: int) -> dict[str, SplitScores]:
 
 
 def test_folds_share_a_figure_of_their_training(config: Config) -> None:
-    course = History((Line(step=1, epoch=0.1, tokens=9, learning_rate=1e-3, loss=0.7),))
+    history = History((Line(step=1, epoch=0.1, tokens=9, learning_rate=1e-3, loss=0.7),))
     runs = [run for run in config.runs if run.startswith("polarity")]
-    (figure,) = training_curves(config, dict.fromkeys(runs, course))
+    (figure,) = training_curves(config, dict.fromkeys(runs, history))
     assert (figure.name, figure.title) == (
         "training_polarity-0",
         "Training on polarity-0 and 2 more folds",
@@ -77,17 +77,17 @@ def test_means_and_published_figures(config: Config, evidence: Callable[..., Evi
         for model, values in ACCURACY.items()
         for fold in range(3)
     }
-    held = section(evidence(config=config, scores=scores))
-    means, every = held.tables
+    page_section = section(evidence(config=config, scores=scores))
+    means, runs_table = page_section.tables
     rows = {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in means.rows}
     assert rows["CNN-rand"][2] == "76.1"
     assert rows["one"] == ["ours", "3 of 10", "74.00", "4.00", "72.00"]
     assert rows["two"][2:4] == ["73.00", "3.46"]
     # differences 1, -1, 3: mean 1, deviation 2, error 2 * sqrt(1/3 + 1/8), t 0.739 on 2 degrees
     assert means.notes[-1][1] == "one − two: +1.00 over 3 folds, p = 0.5371."
-    assert len(every.rows) == 6
-    assert [figure.name for figure in held.figures] == ["confusion_polarity-0_one"]
-    texts = files(held)
+    assert len(runs_table.rows) == 6
+    assert [figure.name for figure in page_section.figures] == ["confusion_polarity-0_one"]
+    texts = files(page_section)
     assert "beyond" in " ".join(texts)
     assert texts["figures/confusion_polarity-0_one.csv"].splitlines()[1] == (
         "polarity-0.one,negative,negative,1"
@@ -97,13 +97,13 @@ def test_means_and_published_figures(config: Config, evidence: Callable[..., Evi
 def test_seeds_of_a_fold_count_by_their_mean(
     config: Config, evidence: Callable[..., Evidence]
 ) -> None:
-    again = {"polarity-0.one-s2": config.runs["polarity-0.one"].replace(seed=2)}
+    second_seed = {"polarity-0.one-s2": config.runs["polarity-0.one"].replace(seed=2)}
     scores = {f"polarity-{fold}.one": scored(ACCURACY["one"][fold], fold) for fold in range(3)}
-    scores |= dict.fromkeys(again, scored(76.0, 0))
-    more = config.replace(runs={**config.runs, **again})
+    scores |= dict.fromkeys(second_seed, scored(76.0, 0))
+    with_second_seed = config.replace(runs={**config.runs, **second_seed})
     (row,) = (
         row
-        for row in section(evidence(config=more, scores=scores)).tables[0].rows
+        for row in section(evidence(config=with_second_seed, scores=scores)).tables[0].rows
         if row.cells[0].text == "one"
     )
     # 73, 74, 78
@@ -111,13 +111,13 @@ def test_seeds_of_a_fold_count_by_their_mean(
 
 
 def test_nothing_run_yet(config: Config, evidence: Callable[..., Evidence]) -> None:
-    held = section(evidence(config=config, scores=dict.fromkeys(config.runs)))
-    (means,) = held.tables
+    page_section = section(evidence(config=config, scores=dict.fromkeys(config.runs)))
+    (means,) = page_section.tables
     assert {row.tone for row in means.rows} == {"published"}
-    assert not held.figures
+    assert not page_section.figures
 
 
-def test_folds_that_differ_alike_tell_no_noise() -> None:
+def test_folds_with_equal_differences_have_no_p_value() -> None:
     same = pd.Series({0: 70.0, 1: 75.0, 2: 74.9})
     assert paired_t(same, same, 1 / 8) is paired_t(same + 1.1, same, 1 / 8) is None
     assert paired_t(same, pd.Series({2: 75.0, 3: 1.0}), 1 / 8) is None

@@ -51,7 +51,7 @@ def models(tmp_path: Path) -> ModelsProfile:
     return read_models(path)
 
 
-def test_a_run_costs_its_pieces_times_what_a_piece_costs(
+def test_a_run_costs_its_pieces_times_the_cost_of_one(
     config: Config, models: ModelsProfile
 ) -> None:
     histories = {"en-de.base": HISTORY, "en-de.big": HISTORY, "en-fr.base": None}
@@ -59,11 +59,11 @@ def test_a_run_costs_its_pieces_times_what_a_piece_costs(
     assert counted_costs(config, None, histories) == {}
 
 
-def test_parameters_are_printed_beside_the_papers(
+def test_parameters_are_printed_next_to_the_papers(
     models: ModelsProfile, evidence: Callable[..., Evidence]
 ) -> None:
-    made = section(evidence(models=models))
-    parameters = next(table for table in made.tables if table.key == "parameters")
+    page_section = section(evidence(models=models))
+    parameters = next(table for table in page_section.tables if table.key == "parameters")
     assert [[cell.text for cell in row.cells] for row in parameters.rows] == [
         ["base", "65", "63,040,000"], ["C_N2", "36", "33,940,000"], ["big", "213", "214,171,648"],
     ]  # fmt: skip
@@ -84,10 +84,10 @@ def test_entries_are_base_and_big(models: ModelsProfile, evidence: Callable[...,
 def test_records_are_ours_and_the_papers(
     models: ModelsProfile, evidence: Callable[..., Evidence]
 ) -> None:
-    made = section(evidence(models=models))
-    assert list(made.records["origin"]) == ["ours", "paper", "paper", "paper"]
+    page_section = section(evidence(models=models))
+    assert list(page_section.records["origin"]) == ["ours", "paper", "paper", "paper"]
 
 
-def test_costs_are_rounded_as_the_paper_prints() -> None:
+def test_costs_are_rounded_as_in_the_paper() -> None:
     assert rounded(3.283e18) == "3.3·10¹⁸"
     assert rounded(9.5e6) == "9.5·10⁶"

@@ -1,4 +1,4 @@
-"""The paper's recipe, and each way of not being it."""
+"""The paper's recipe, and each way of departing from it."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ Manifests = dict[str, Manifest]
 def changed(data: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
     """The parameters with another value at a path of keys."""
     copied: dict[str, Any] = copy.deepcopy(dict(data))
-    place = copied
+    parent = copied
     *keys, last = path.split("/")
     for key in keys:
-        place = place[key]
-    place[last] = value
+        parent = parent[key]
+    parent[last] = value
     return copied
 
 
@@ -49,7 +49,7 @@ def texts(recipe: Recipe, config: Config, run: str, manifest: Manifest | None) -
     return [departure.text for departure in departures(recipe, config, run, manifest)]
 
 
-def test_the_papers_recipe_departs_in_nothing(
+def test_the_papers_recipe_has_no_departures(
     load: Load, wmt14: dict[str, Any], manifests: Manifests
 ) -> None:
     parameters = load(wmt14)
@@ -61,7 +61,7 @@ def test_the_papers_recipe_departs_in_nothing(
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "expected"),
     [
         ("training/batch_tokens", 2048, "batch_tokens is 2048, not about 25000 (section 5.1)"),
         ("training/warmup_steps", 50, "warmup_steps is 50, not 4000 (section 5.3)"),
@@ -94,12 +94,12 @@ def test_the_papers_recipe_departs_in_nothing(
     ],
 )  # fmt: skip
 def test_every_parameter_of_the_recipe_counts(
-    load: Load, wmt14: dict[str, Any], manifests: Manifests, path: str, value: Any, said: str
+    load: Load, wmt14: dict[str, Any], manifests: Manifests, path: str, value: Any, expected: str
 ) -> None:
     # what h implies is spelled out, so that one change is one departure
-    given = changed(changed(wmt14, "models/base/d_k", 64), "models/base/d_v", 64)
-    parameters = load(changed(given, path, value))
-    assert texts(RECIPE, parameters, RUN, manifests["en-de"]) == [said]
+    explicit = changed(changed(wmt14, "models/base/d_k", 64), "models/base/d_v", 64)
+    parameters = load(changed(explicit, path, value))
+    assert texts(RECIPE, parameters, RUN, manifests["en-de"]) == [expected]
 
 
 def fields(section: StrictModel, name: str) -> Iterator[tuple[str, StrictModel, str]]:
@@ -131,8 +131,8 @@ def test_every_field_counts_unless_it_is_named_as_unstated(
     seen = set()
     for section, record in sections.items():
         for path, owner, key in fields(record, section):
-            other = owner.model_copy(update={key: "another"})
-            change = other if owner is record else record.model_copy(update={"adam": other})
+            altered = owner.model_copy(update={key: "another"})
+            change = altered if owner is record else record.model_copy(update={"adam": altered})
             found = [
                 entry.key for entry in parameter_departures(recipe, {**sections, section: change})
             ]
@@ -141,28 +141,28 @@ def test_every_field_counts_unless_it_is_named_as_unstated(
     assert recipe.unstated | recipe.parameters.keys() <= seen
 
 
-def test_an_extension_counts_also_one_that_is_added_tomorrow() -> None:
-    class TomorrowsModel(Model):
+def test_an_extension_counts_even_one_added_later() -> None:
+    class ExtendedModel(Model):
         gates: int = 0
 
     scale = composed("wmt14")
     task, base = scale.task_of(RUN), scale.model_of(RUN)
     others = {"training": scale.training, "decoding": task.search, "bpe": task.bpe}
-    for field, said in (("gates", "gates is 8"), ("neighbourhood", "neighbourhood is 8")):
-        model = TomorrowsModel.model_validate({**dict(base), field: 8})
+    for field, text in (("gates", "gates is 8"), ("neighbourhood", "neighbourhood is 8")):
+        model = ExtendedModel.model_validate({**dict(base), field: 8})
         (departure,) = parameter_departures(RECIPE, {"model": model, **others})
-        assert departure == Departure(f"model.{field}", f"{said}, which the paper does not have")
+        assert departure == Departure(f"model.{field}", f"{text}, which the paper does not have")
 
 
 def test_text_in_another_form_is_a_departure(
     load: Load, wmt14: dict[str, Any], manifests: Manifests
 ) -> None:
     lowered = manifests["en-de"].replace(form="lowercased_tokens")
-    (said,) = texts(RECIPE, load(wmt14), RUN, lowered)
-    assert said == "its text has the form lowercased_tokens, not that of the corpora"
+    (text,) = texts(RECIPE, load(wmt14), RUN, lowered)
+    assert text == "its text has the form lowercased_tokens, not that of the corpora"
 
 
-def test_no_requirement_is_left_untested() -> None:
+def test_every_requirement_is_tested() -> None:
     (mark,) = [
         mark
         for mark in test_every_parameter_of_the_recipe_counts.pytestmark
@@ -181,8 +181,8 @@ def test_the_run_that_was_once_called_reproduced(
     wmt14["training"] |= {"batch_tokens": 2048, "warmup_steps": 50}
     wmt14["tasks"]["en-de"] |= {"decoding": {"beam": 1, "alpha": 3.0, "extra_length": 50}}
     wmt14["tasks"]["en-de"]["bpe"]["vocabulary"] = 500
-    said = texts(RECIPE, load(wmt14), RUN, manifests["en-de"])
-    assert [reason.partition(" ")[0] for reason in said] == [
+    reasons = texts(RECIPE, load(wmt14), RUN, manifests["en-de"])
+    assert [reason.partition(" ")[0] for reason in reasons] == [
         "batch_tokens", "warmup_steps", "beam", "alpha", "vocabulary",
     ]  # fmt: skip
 
@@ -195,14 +195,14 @@ def test_the_run_that_was_once_called_reproduced(
         ("models/base/checkpoint_steps", 1389),  # 10 minutes of the 12 hours of 100,000 steps
     ],
 )
-def test_what_reads_like_the_papers_round_number_is_no_departure(
+def test_a_value_that_rounds_to_the_papers_is_no_departure(
     load: Load, wmt14: dict[str, Any], manifests: Manifests, path: str, value: int
 ) -> None:
     parameters = load(changed(wmt14, path, value))
     assert not texts(RECIPE, parameters, RUN, manifests["en-de"])
 
 
-def test_into_how_many_parts_a_batch_is_cut_is_no_departure(
+def test_the_number_of_micro_batches_is_no_departure(
     load: Load, wmt14: dict[str, Any], manifests: Manifests
 ) -> None:
     parameters = load(changed(wmt14, "training/micro_batches", 1))
@@ -210,7 +210,7 @@ def test_into_how_many_parts_a_batch_is_cut_is_no_departure(
 
 
 class TestTrainingText:
-    """Told by content: a catalogue may call anything by the names of WMT's corpora."""
+    """Recognized by content: a catalogue may give any text the name of a WMT corpus."""
 
     @pytest.fixture
     def parameters(self, load: Load, wmt14: dict[str, Any]) -> Config:
@@ -223,8 +223,8 @@ class TestTrainingText:
         train = manifest.splits["train"]
         corpora = dict(train.corpora) | {"europarl-v7-de-en": Part(pairs=900, kept=900, dropped={})}
         splits = dict(manifest.splits) | {"train": train.replace(corpora=corpora, pairs=2_600_000)}
-        said = texts(RECIPE, parameters, RUN, manifest.replace(splits=splits))
-        assert said == [
+        found = texts(RECIPE, parameters, RUN, manifest.replace(splits=splits))
+        assert found == [
             "no training corpus has the 1,920,209 pairs of Europarl v7",
             "also trained on europarl-v7-de-en (900 pairs)",
             "trained on 2,600,000 pairs, not on about 4.5M (section 5.1)",
@@ -255,38 +255,38 @@ class TestTrainingText:
         assert not texts(RECIPE, parameters, RUN, counted)
 
     @pytest.mark.parametrize(
-        ("download", "said"),
+        ("download", "expected"),
         [
             ("commoncrawl", "Common Crawl is not from the published file (sha256:c7a74e2e...)"),
             ("newstest2014", "newstest2014 is not from the published file (md5:a8cd784e...)"),
         ],
     )
     def test_another_file_under_the_same_name_is_a_departure(
-        self, parameters: Config, manifests: Manifests, download: str, said: str
+        self, parameters: Config, manifests: Manifests, download: str, expected: str
     ) -> None:
         manifest = manifests["en-de"]
-        other = {**manifest.downloads[download], "checksum": "sha256:" + "0" * 64}
-        downloads = dict(manifest.downloads) | {download: other}
-        held = manifest.replace(downloads=downloads)
-        assert texts(RECIPE, parameters, RUN, held) == [said]
+        changed_download = {**manifest.downloads[download], "checksum": "sha256:" + "0" * 64}
+        downloads = dict(manifest.downloads) | {download: changed_download}
+        changed_manifest = manifest.replace(downloads=downloads)
+        assert texts(RECIPE, parameters, RUN, changed_manifest) == [expected]
 
     def test_text_without_a_manifest_is_unknown(self, parameters: Config) -> None:
-        (said,) = texts(RECIPE, parameters, RUN, None)
-        assert "no manifest" in said
+        (text,) = texts(RECIPE, parameters, RUN, None)
+        assert "no manifest" in text
 
 
 @pytest.mark.parametrize(
-    ("ours", "said"),
+    ("ours", "expected"),
     [
         (("demo-test", 3003), "scored on demo-test, not on newstest2014-de-en"),
         (("newstest2014-de-en", 2737), "newstest2014-de-en has 2737 pairs here, not 3003"),
     ],
 )
-def test_other_sentences_are_named(ours: tuple[str, int], said: str) -> None:
+def test_other_sentences_are_named(ours: tuple[str, int], expected: str) -> None:
     def scored(corpus: str, pairs: int) -> TestSet:
         return TestSet(corpora={corpus: Part(pairs=pairs)}, pairs=pairs, sha256={})
 
-    assert list(set_departures(NEWSTEST, scored(*ours))) == [said]
+    assert list(set_departures(NEWSTEST, scored(*ours))) == [expected]
     assert not list(set_departures(NEWSTEST, scored("newstest2014-de-en", 3003)))
 
 
@@ -299,7 +299,7 @@ def composed(scale: str) -> Config:
 
 
 class TestThePapersScales:
-    """What they ask for is the paper's recipe, whatever text they find."""
+    """They request the paper's recipe, whatever text they find."""
 
     @pytest.mark.parametrize("row", ["base", "big"])
     @pytest.mark.parametrize("pair", ["en-de", "en-fr"])

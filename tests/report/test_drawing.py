@@ -25,14 +25,14 @@ def pixels(matrix: list[list[float]], *, diverging: bool = False) -> np.ndarray:
         return np.asarray(image.convert("RGBA"))
 
 
-def test_a_cell_is_a_pixel_and_the_stronger_the_more_opaque() -> None:
+def test_a_cell_is_a_pixel_whose_opacity_is_its_value() -> None:
     shown = pixels([[0.0, 0.25, 1.0], [0.5, 0.0, 0.75]])
     assert shown.shape == (2, 3, 4)
     assert shown[..., 3].tolist() == pytest.approx(np.array([[0, 64, 255], [128, 0, 191]]), abs=2)
     assert tuple(shown[0, 2, :3]) == BLUE
 
 
-def test_below_zero_has_another_colour_and_equal_strength_equal_opacity() -> None:
+def test_negative_values_have_another_colour_and_the_same_opacity() -> None:
     below, zero, above = pixels([[-1.0, 0.0, 1.0]], diverging=True)[0]
     assert (tuple(below[:3]), tuple(above[:3])) == (VERMILION, BLUE)
     assert below[3] == above[3] == 255
@@ -45,5 +45,5 @@ def test_lines_are_named_in_the_legend() -> None:
         axes = drawn.figure.add_subplot()
         draw_lines(axes, data, "x", "y", by="run")
         axes.legend()
-    # matplotlib leaves out of the legend what begins with _
+    # matplotlib omits names that begin with _ from the legend
     assert re.findall(r">(a|b)</text>", drawn.svg) == ["a", "b"]

@@ -71,28 +71,28 @@ def test_worst_and_best_are_those_of_the_first_run_by_chrf() -> None:
     assert best[0].leading[0].chrf == pytest.approx(100)
 
 
-def test_equal_outputs_share_an_entry_and_variations_stand_apart() -> None:
+def test_equal_outputs_share_an_entry_and_variations_are_separate() -> None:
     runs = {"a": ["x y"], "b": ["x y"], "c": ["x z"], "d": ["x z"], "e": ["x y"]}
     ((example,), *_) = chosen(["x y"], **runs).values()
     assert [item.runs for item in example.leading] == [("a", "b")]
     assert [item.runs for item in example.variations] == [("c", "d"), ("e",)]
 
 
-def test_only_a_newline_parts_lines(folder: Path) -> None:
+def test_only_a_newline_separates_lines(folder: Path) -> None:
     path = folder / "outputs/en-de.base/test.hypotheses"
     path.write_bytes("".join(f"a\u2028b\x85c\x0bd {n}\n" for n in range(1, 41)).encode())
     lines = read(folder)[0][0].hypotheses["en-de.base"]
     assert (len(lines), lines[5]) == (40, "a\u2028b\x85c\x0bd 6")
 
 
-def test_a_small_set_is_shown_whole(folder: Path) -> None:
+def test_all_of_a_small_set_is_shown(folder: Path) -> None:
     for path in (*folder.glob("data/text/*/test.*"), *folder.glob("outputs/*/test.*")):
         path.write_text("one\n\n", encoding="utf-8")
     shown = read(folder)[0][1]["Evenly spaced lines"]
     assert [example.number for example in shown] == [1, 2]
 
 
-def test_unequal_line_counts_are_one_clear_line(folder: Path) -> None:
+def test_unequal_line_counts_are_a_one_line_error(folder: Path) -> None:
     (folder / "outputs/en-de.big/test.hypotheses").write_text("one line\n", encoding="utf-8")
     with pytest.raises(
         DataError, match=r"test\.source has 40 lines and .*en-de\.big/test\.hypotheses has 1\."
@@ -101,7 +101,7 @@ def test_unequal_line_counts_are_one_clear_line(folder: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_bytes_that_are_not_utf8_are_one_clear_line(folder: Path) -> None:
+def test_bytes_that_are_not_utf8_are_a_one_line_error(folder: Path) -> None:
     (folder / "data/text/en-fr/test.target").write_bytes(b"\xff\n" * 40)
     with pytest.raises(DataError, match=r"en-fr/test\.target: line 1 is not UTF-8"):
         read(folder)
@@ -132,10 +132,12 @@ def test_trees_are_no_examples(folder: Path) -> None:
 
 
 @given(SENTENCES, SENTENCES)
-def test_both_sentences_can_be_read_off_their_differences(reference: str, hypothesis: str) -> None:
+def test_both_sentences_can_be_recovered_from_their_differences(
+    reference: str, hypothesis: str
+) -> None:
     found = list(word_differences(reference, hypothesis))
-    for sentence, foreign in ((hypothesis, "missing"), (reference, "added")):
-        assert " ".join(words.text for words in found if words.mark != foreign) == sentence
+    for sentence, other_mark in ((hypothesis, "missing"), (reference, "added")):
+        assert " ".join(words.text for words in found if words.mark != other_mark) == sentence
 
 
 @given(SENTENCES)

@@ -38,19 +38,19 @@ def test_coordinates_are_turned_into_values(scale: str) -> None:
     (path,) = re.findall(r'data-series="b">\s*<path d="([^"]*)"', drawn.svg)
     found = []
     for corner in re.findall(r"[ML] (\S+) (\S+)", path):
-        for axis, place in zip((x, y), map(float, corner), strict=True):
+        for axis, coordinate in zip((x, y), map(float, corner), strict=True):
             (first, last), (begin, end) = axis["limits"], axis["points"]
-            part = (place - begin) / (end - begin)
+            fraction = (coordinate - begin) / (end - begin)
             found.append(
-                first * (last / first) ** part
+                first * (last / first) ** fraction
                 if axis["scale"] == "log"
-                else first + (last - first) * part
+                else first + (last - first) * fraction
             )
     drawn_values = DATA[DATA["run"] == "b"][["step", "loss"]].to_numpy().flatten()
     assert found == pytest.approx(drawn_values, rel=1e-3, abs=0.02)
 
 
-def test_a_panel_without_a_label_has_that_of_its_row_and_column() -> None:
+def test_a_panel_without_labels_has_those_of_its_row_and_column() -> None:
     with drawing() as drawn:
         grid = drawn.figure.subplots(2, 2)
         for axes in grid.flat:
@@ -69,7 +69,7 @@ def test_words_on_an_axis_are_named() -> None:
     assert json.loads(groups(drawn.svg, "x")[0])["names"] == ["1–3", "4–6", "7"]
 
 
-def test_what_has_no_label_is_left_alone() -> None:
+def test_a_line_without_a_label_is_not_changed() -> None:
     with drawing() as drawn:
         axes = drawn.figure.add_subplot()
         axes.plot([1, 2], [3, 4])

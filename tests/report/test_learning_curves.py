@@ -35,12 +35,12 @@ def texts(svg: str) -> list[str]:
     return [node.text or "" for node in ET.fromstring(svg).iter(f"{SVG}text")]
 
 
-def test_a_figure_a_task_names_its_axes_and_runs(config: Config) -> None:
+def test_each_task_has_a_figure_that_names_its_axes_and_runs(config: Config) -> None:
     figures = list(training_curves(config, {"en-de.base": HISTORY, "en-fr.big": HISTORY}))
     assert [figure.name for figure in figures] == ["training_en-de", "training_en-fr"]
     for figure, run in zip(figures, ("en-de.base", "en-fr.big"), strict=True):
-        said = set(texts(figure.svg))
-        assert {"optimiser steps", "training loss, nats per token", "learning rate", run} <= said
+        labels = set(texts(figure.svg))
+        assert {"optimiser steps", "training loss, nats per token", "learning rate", run} <= labels
 
 
 def test_the_csv_has_every_point(config: Config) -> None:
@@ -81,7 +81,7 @@ def test_long_curves_are_thinned_to_their_end(config: Config) -> None:
     assert len(figure.data) == 5000
 
 
-def test_the_same_history_gives_the_same_bytes_whatever_the_readers_settings(
+def test_the_same_history_gives_the_same_bytes_whatever_the_matplotlib_settings(
     config: Config,
 ) -> None:
     (first,) = training_curves(config, {"en-de.base": HISTORY})
@@ -94,9 +94,9 @@ def test_the_same_history_gives_the_same_bytes_whatever_the_readers_settings(
 
 
 def test_another_history_gives_another_curve(config: Config) -> None:
-    other = History((*HISTORY.lines[:2], line(30, 1.5e-4, 4.0, 60.0)))
+    changed = History((*HISTORY.lines[:2], line(30, 1.5e-4, 4.0, 60.0)))
     (first,) = training_curves(config, {"en-de.base": HISTORY})
-    (second,) = training_curves(config, {"en-de.base": other})
+    (second,) = training_curves(config, {"en-de.base": changed})
     assert first.svg != second.svg
 
 
@@ -113,7 +113,7 @@ def test_a_run_that_was_never_validated_is_drawn(config: Config) -> None:
 def test_names_are_text_not_markup(
     load: Callable[[dict[str, Any]], Config], toy: dict[str, Any]
 ) -> None:
-    """Even if validation should ever let it in."""
+    """Even if validation accepted it."""
     name, config = "<script>alert(1)</script> $x_1$", load(toy)
     named = config.model_copy(update={"runs": {name: config.runs["en-de.base"]}, "tested": (name,)})
     (figure,) = training_curves(named, {name: HISTORY})
@@ -122,20 +122,20 @@ def test_names_are_text_not_markup(
     assert "<script" not in inline(figure.svg)
 
 
-def test_inline_figures_share_no_ids_and_take_the_pages_ink(config: Config) -> None:
+def test_inline_figures_share_no_ids_and_use_the_pages_text_colour(config: Config) -> None:
     (figure,) = training_curves(config, {"en-de.base": HISTORY})
     svg = inline(figure.svg)
     root = ET.fromstring(svg)
     ids = {node.get("id") for node in root.iter() if node.get("id")}
-    referred = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', svg))
-    assert ids == {a or b for a, b in referred}
+    referenced = set(re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', svg))
+    assert ids == {a or b for a, b in referenced}
     assert "currentColor" in svg
     assert not re.search(r"#2b2b2a|#fffffe", svg)
     assert root.get("viewBox")
     assert not root.get("width")
 
 
-def test_models_lead_not_their_seeds(config: Config) -> None:
+def test_leading_runs_are_one_of_each_model(config: Config) -> None:
     """The first run of each model, tested ones first."""
     base = config.runs["en-de.base"]
     runs = {

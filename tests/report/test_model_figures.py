@@ -1,4 +1,4 @@
-"""The figures that explain the model, over tables made here."""
+"""The figures that explain the model, over hand-made tables."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def write(path: Path, lines: Sequence[Mapping[str, object]]) -> None:
 
 
 def maps(layers: int, heads: int) -> dict[str, Any]:
-    def even(queries: int, keys: int) -> list[Any]:
+    def uniform(queries: int, keys: int) -> list[Any]:
         return [[[[1 / keys] * keys] * queries] * heads] * layers
 
     return {
         "run": "en-de.base", "task": "en-de", "sentence": "The cat", "translation": "<script>",
         "source": PIECES, "target": WRITTEN,
-        "maps": {"encoder": even(4, 4), "decoder": even(2, 2), "cross": even(2, 4)},
+        "maps": {"encoder": uniform(4, 4), "decoder": uniform(2, 2), "cross": uniform(2, 4)},
     }  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_each_table_is_a_figure_with_its_own_lines_as_csv(
+def test_each_table_is_a_figure_with_its_rows_as_csv(
     folder: Path, toy: dict[str, Any], load: Callable[[dict[str, Any]], config.Config]
 ) -> None:
     load(toy)
@@ -115,12 +115,12 @@ def test_many_heads_take_several_rows(folder: Path) -> None:
     assert [svg.count(f">layer 1, head {head}<") for head in (1, 9, 10)] == [1, 1, 0]
 
 
-def test_the_head_that_is_shown_large_is_the_most_focused(folder: Path) -> None:
-    held = maps(2, 3)
-    layer = [[list(row) for row in head] for head in held["maps"]["cross"][1]]
+def test_the_enlarged_head_is_the_most_focused(folder: Path) -> None:
+    attention = maps(2, 3)
+    layer = [[list(row) for row in head] for head in attention["maps"]["cross"][1]]
     layer[1] = [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]
-    held["maps"]["cross"] = [held["maps"]["cross"][0], layer]
-    (folder / "attention.json").write_text(json.dumps(held))
+    attention["maps"]["cross"] = [attention["maps"]["cross"][0], layer]
+    (folder / "attention.json").write_text(json.dumps(attention))
     head = focused_head(folder / "attention.json")
     assert head is not None
     assert (head.run, head.layer, head.number) == ("en-de.base", 2, 2)
@@ -129,20 +129,20 @@ def test_the_head_that_is_shown_large_is_the_most_focused(folder: Path) -> None:
     assert focused_head(folder / "nothing.json") is None
 
 
-def test_what_is_not_there_is_not_drawn(tmp_path: Path) -> None:
+def test_missing_files_are_not_drawn(tmp_path: Path) -> None:
     assert not list(attention_figures(tmp_path / "attention.json"))
     assert not list(head_figure(tmp_path / "heads.csv"))
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"source": [], "target": []}'])
-def test_a_broken_file_is_one_clear_line(folder: Path, content: str) -> None:
+def test_a_broken_file_is_a_one_line_error(folder: Path, content: str) -> None:
     (folder / "attention.json").write_text(content)
     with pytest.raises(DataError, match=r"dvc repro -f illustrate") as caught:
         list(attention_figures(folder / "attention.json"))
     assert "\n" not in str(caught.value)
 
 
-def test_a_line_cut_short_is_one_clear_line(folder: Path) -> None:
+def test_a_truncated_line_is_a_one_line_error(folder: Path) -> None:
     (folder / "heads.csv").write_text("attention,layer,head,distance,entropy\nencoder,1\n")
     with pytest.raises(DataError, match=r"heads\.csv: line 2 has an empty cell, or is truncated"):
         list(head_figure(folder / "heads.csv"))

@@ -1,5 +1,5 @@
-"""One page of tables from several scales: each table has figures where one scale has them, and every
-link leads to a place on that scale's own report."""
+"""One page of tables from several scales: each table comes from a scale that has figures for it, and
+every link leads into that scale's own report."""
 
 from __future__ import annotations
 

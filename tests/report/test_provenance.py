@@ -1,4 +1,4 @@
-"""Which part of the page accounts for a cell."""
+"""The part of the page that a cell links to as its source."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def section() -> Section:
     )  # fmt: skip
 
 
-def test_a_cell_leads_to_its_run_or_else_to_its_file() -> None:
+def test_a_cell_links_to_its_run_or_else_to_its_file() -> None:
     assert link(SCORED, RUNS) == "#run-en-de.base"
     assert link(COUNTED, RUNS) == "#file-layers.json"
     assert link(FOUND, RUNS) == "#file-models.json"
 
 
-def test_measured_files_are_accounted_for_with_their_stage(tmp_path: Path) -> None:
+def test_measured_files_are_listed_with_their_stage(tmp_path: Path) -> None:
     (tmp_path / "profiles").mkdir()
     (tmp_path / "profiles/layers.json").write_bytes(b"{}")
     layers, models = measurements(tmp_path, [section()], RUNS)

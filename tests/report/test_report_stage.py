@@ -1,4 +1,4 @@
-"""The stage itself, over a hand-made project: what it writes, and what it leaves alone."""
+"""The stage itself, over a hand-made project: what it writes, and what it does not change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reports(folder: Path) -> dict[str, bytes]:
 
 
 class Page(HTMLParser):
-    """Elements with their text; void ones are forgotten."""
+    """All elements with their text; void elements have none."""
 
     VOID = ("meta", "br", "path", "use", "rect")
 
@@ -77,22 +77,22 @@ def wmt14_project(project: Project, wmt14: dict[str, Any], scores_file: Maker) -
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a report lies once it was rendered: each rendering takes a second."""
+def report_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report that is rendered only once: each rendering takes a second."""
     return tmp_path_factory.mktemp("kept") / "reports"
 
 
 @pytest.fixture
-def rendered(wmt14_project: Path, kept: Path) -> Path:
+def rendered(wmt14_project: Path, report_cache: Path) -> Path:
     """The project with its report."""
-    if not kept.exists():
+    if not report_cache.exists():
         assert render(wmt14_project).returncode == 0
-        shutil.copytree(wmt14_project / "reports", kept)
-    shutil.copytree(kept, wmt14_project / "reports", dirs_exist_ok=True)
+        shutil.copytree(wmt14_project / "reports", report_cache)
+    shutil.copytree(report_cache, wmt14_project / "reports", dirs_exist_ok=True)
     return wmt14_project
 
 
-def test_links_lead_somewhere(rendered: Path) -> None:
+def test_links_have_targets(rendered: Path) -> None:
     page = Page((rendered / "reports/index.html").read_text(encoding="utf-8"))
     linked = [e for e in page.elements if e["tag"] == "a" and e["text"] == "27.10"]
     assert linked
@@ -101,7 +101,7 @@ def test_links_lead_somewhere(rendered: Path) -> None:
     assert {anchor[1:] for anchor in anchors} <= ids
 
 
-def test_the_page_needs_nothing_but_itself(rendered: Path) -> None:
+def test_the_page_needs_no_other_file(rendered: Path) -> None:
     page = Page((rendered / "reports/index.html").read_text(encoding="utf-8"))
     assert not {"link", "img", "iframe"} & {element["tag"] for element in page.elements}
     assert [e.get("src") for e in page.elements if e["tag"] == "script"] == [None]
@@ -111,8 +111,8 @@ def test_the_page_needs_nothing_but_itself(rendered: Path) -> None:
     drawn = {e["id"] for e in page.elements if e["tag"] == "figure"}
     assert {"figure-training_en-de", "figure-bleu_by_length_en-fr"} <= drawn
     assert len([e for e in page.elements if e["tag"] == "svg"]) == len(drawn)
-    named = [e["id"] for e in page.elements if e.get("id")]
-    assert len([name for name in named if "-" in name]) == len({n for n in named if "-" in n})
+    ids = [e["id"] for e in page.elements if e.get("id")]
+    assert len([name for name in ids if "-" in name]) == len({n for n in ids if "-" in n})
 
 
 def test_same_files_same_bytes_and_run_metadata_stays_on_its_page(
@@ -163,9 +163,9 @@ def test_times_are_run_metadata(wmt14_project: Path) -> None:
         (wmt14_project / "reports" / name).read_text()
         for name in ("index.html", "run_metadata.html")
     )
-    for said in ("an-invented-device; threads: 3", "Wall time against n"):
-        assert said in companion
-        assert said not in index
+    for text in ("an-invented-device; threads: 3", "Wall time against n"):
+        assert text in companion
+        assert text not in index
     assert not list((wmt14_project / "reports/figures").glob("*wall*"))
     path.write_text("{}")
     done = render(wmt14_project)
@@ -177,8 +177,8 @@ def test_text_from_data_is_escaped(
 ) -> None:
     folder = project(toy, {"en-de.base": scores_file("en-de.base", "toy-test", 40, 50.0)})
     (folder / "outputs/en-de.base/test.hypotheses").write_text(f"{SCRIPT}\n" * 40, encoding="utf-8")
-    named = trained.replace(host=SCRIPT, versions={SCRIPT: SCRIPT})
-    metadata.write(folder / paths.training_metadata("en-de.base"), named)
+    hostile = trained.replace(host=SCRIPT, versions={SCRIPT: SCRIPT})
+    metadata.write(folder / paths.training_metadata("en-de.base"), hostile)
     assert render(folder).returncode == 0
     for name in ("index.html", "run_metadata.html"):
         text = (folder / "reports" / name).read_text(encoding="utf-8")
@@ -231,7 +231,7 @@ def test_a_broken_score_file_is_one_line_and_leaves_the_old_report(rendered: Pat
 
 
 def test_what_was_made_with_other_parameters_is_left_out(rendered: Path) -> None:
-    """As DVC leaves it, until it has run the stage again."""
+    """The state that DVC leaves until it has run the stage again."""
     params = yaml.load((rendered / "params.yaml").read_text(), yaml.CSafeLoader)
     used = {"training": {**params["training"], "warmup_steps": 7}}
     stages = {
@@ -253,7 +253,7 @@ def test_what_was_made_with_other_parameters_is_left_out(rendered: Path) -> None
     assert "en-de.base" not in (rendered / "reports/figures/training_en-de.csv").read_text()
 
 
-def test_one_section_alone_leaves_the_rest_as_it_is(rendered: Path) -> None:
+def test_a_single_section_leaves_the_rest_unchanged(rendered: Path) -> None:
     first = reports(rendered)
     (rendered / "reports/tables/table_2.md").unlink()
     (rendered / "reports/index.html").write_text("of another day")
@@ -263,7 +263,7 @@ def test_one_section_alone_leaves_the_rest_as_it_is(rendered: Path) -> None:
     assert reports(rendered) == {**first, "index.html": b"of another day"}
 
 
-def test_a_section_that_does_not_exist_is_one_line(wmt14_project: Path) -> None:
+def test_a_section_that_does_not_exist_is_a_one_line_error(wmt14_project: Path) -> None:
     done = render(wmt14_project, "--only", "table-2")
     assert done.returncode == 1
     assert done.stderr == (

@@ -1,4 +1,4 @@
-"""What the page says first, over hand-made verdicts."""
+"""The first sentences of the page, over hand-made verdicts."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ def entries(
     ]  # fmt: skip
 
 
-def section(held: list[Entry]) -> Section:
-    return Section(key="k", title="Table 9: x", subtitle="s", lead="l", entries=tuple(held))
+def section(section_entries: list[Entry]) -> Section:
+    return Section(
+        key="k", title="Table 9: x", subtitle="s", lead="l", entries=tuple(section_entries)
+    )
 
 
 @pytest.fixture
@@ -40,14 +42,16 @@ def toy_evidence(
 
 
 def findings(**counts: int) -> Any:
-    said = {
+    verdict_texts = {
         "holds": "holds at this scale",
         "fails": "does not hold at this scale",
         "undecided": "undecided",
         "none": "not run at this scale",
     }
-    held = [SimpleNamespace(verdict=said[name]) for name, n in counts.items() for _ in range(n)]
-    return SimpleNamespace(findings=dict(enumerate(held)))  # fmt: skip
+    judged = [
+        SimpleNamespace(verdict=verdict_texts[name]) for name, n in counts.items() for _ in range(n)
+    ]
+    return SimpleNamespace(findings=dict(enumerate(judged)))  # fmt: skip
 
 
 def test_runs_are_counted_and_their_text_is_named(toy_evidence: Callable[..., Evidence]) -> None:
@@ -59,7 +63,7 @@ def test_runs_are_counted_and_their_text_is_named(toy_evidence: Callable[..., Ev
 
 
 @pytest.mark.parametrize(
-    ("counts", "said"),
+    ("counts", "expected"),
     [
         ({"none": 3}, "No claim of the paper is tested here"),
         ({"holds": 2, "undecided": 12}, "Of 14 claims of the paper that the models here can test, 2 hold and 12 are undecided"),
@@ -67,14 +71,14 @@ def test_runs_are_counted_and_their_text_is_named(toy_evidence: Callable[..., Ev
     ],
 )  # fmt: skip
 def test_claims_are_counted(
-    counts: dict[str, int], said: str, toy_evidence: Callable[..., Evidence]
+    counts: dict[str, int], expected: str, toy_evidence: Callable[..., Evidence]
 ) -> None:
     _, claims, _ = summary(toy_evidence(variations=findings(**counts)), [])
-    assert claims.startswith(said)
+    assert claims.startswith(expected)
 
 
 @pytest.mark.parametrize(
-    ("counts", "said"),
+    ("counts", "expected"),
     [
         ((0, 0, 3, 1), "None of the paper's 4 scores (BLEU, perplexity and F1) can be judged here"),
         ((4, 0, 0, 0), "Of the paper's 4 scores (BLEU, perplexity and F1), 4 are reproduced and 0 differ."),
@@ -82,17 +86,19 @@ def test_claims_are_counted(
     ],
 )  # fmt: skip
 def test_the_summary_is_never_better_than_the_verdicts(
-    counts: tuple[int, int, int, int], said: str, toy_evidence: Callable[..., Evidence]
+    counts: tuple[int, int, int, int], expected: str, toy_evidence: Callable[..., Evidence]
 ) -> None:
     _, _, figures = summary(toy_evidence(), [section(entries(*counts))])
-    assert figures.startswith(said)
+    assert figures.startswith(expected)
 
 
-def test_what_needs_no_training_is_said_apart(toy_evidence: Callable[..., Evidence]) -> None:
+def test_figures_that_need_no_training_are_counted_separately(
+    toy_evidence: Callable[..., Evidence],
+) -> None:
     """The demo once had 12 of 40 reproduced: the twelve cells of table 1."""
     built = Entry(what="w", paper="1", ours=Cell("1"), verdict=Verdict.BY_CONSTRUCTION)
-    held = [*entries(0, 0, 0, 4), *entries(12, 1, 0, 0, of_training=False), built]
-    _, _, figures = summary(toy_evidence(), [section(held)])
+    all_entries = [*entries(0, 0, 0, 4), *entries(12, 1, 0, 0, of_training=False), built]
+    _, _, figures = summary(toy_evidence(), [section(all_entries)])
     assert figures.startswith("None of the paper's 4 scores")
     assert "of 13 figures that need no training" in figures
     assert figures.endswith("12 are reproduced.")

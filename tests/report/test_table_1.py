@@ -1,4 +1,4 @@
-"""Table 1's section over a profile that is made up by rule here."""
+"""Table 1's section over a generated profile."""
 
 from __future__ import annotations
 
@@ -52,30 +52,32 @@ def verdicts(section: Section) -> dict[str, Verdict]:
 
 
 @pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures take most of a section's time."""
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves out the figures, which take most of a section's time."""
     monkeypatch.setattr("aiayn.report.table_1.table_1_figures", lambda *_: ())
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("no_figures")
 def test_every_cell_of_the_paper_is_judged(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
-    made = section(evidence(layers=read(layers_json, tmp_path)))
-    assert len(made.entries) == 4 * 3
-    found = verdicts(made)
-    built = {what for what, verdict in found.items() if verdict is Verdict.BY_CONSTRUCTION}
-    assert {what.partition(": ")[2] for what in built} == {"complexity per layer"}
-    assert len(built) == 4
-    assert {found[what] for what in found if what not in built} == {Verdict.REPRODUCED}
-    printed = {entry.what: entry.paper for entry in made.entries}
+    page_section = section(evidence(layers=read(layers_json, tmp_path)))
+    assert len(page_section.entries) == 4 * 3
+    found = verdicts(page_section)
+    by_construction = {
+        what for what, verdict in found.items() if verdict is Verdict.BY_CONSTRUCTION
+    }
+    assert {what.partition(": ")[2] for what in by_construction} == {"complexity per layer"}
+    assert len(by_construction) == 4
+    assert {found[what] for what in found if what not in by_construction} == {Verdict.REPRODUCED}
+    printed = {entry.what: entry.paper for entry in page_section.entries}
     assert printed["Convolutional: complexity per layer"] == "O(k · n · d²)"
-    assert not any(entry.of_training for entry in made.entries)
+    assert not any(entry.of_training for entry in page_section.entries)
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize(
-    ("place", "wrong", "what"),
+    ("key_path", "wrong", "what"),
     [
         (("counts", "self_attention", "exponents", "n", "term"), fit(1.97), "Self-Attention: complexity per layer"),
         (("counts", "restricted", "exponents", "r", "term"), fit(0.0), "Self-Attention (restricted): complexity per layer"),
@@ -87,32 +89,32 @@ def test_every_cell_of_the_paper_is_judged(
         (("paths", "dilated", "points", "n16", "layers"), 4, "Convolutional: maximum path length"),
     ],
 )  # fmt: skip
-def test_another_count_differs_and_nothing_else_does(
+def test_only_a_wrong_count_differs(
     layers_json: Json,
     tmp_path: Path,
-    place: tuple[str, ...],
+    key_path: tuple[str, ...],
     wrong: Json,
     what: str,
     evidence: Callable[..., Evidence],
 ) -> None:
-    *folders, last = place
-    held = layers_json
+    *folders, last = key_path
+    parent = layers_json
     for name in folders:
-        held = held[name]
-    held[last] = wrong
+        parent = parent[name]
+    parent[last] = wrong
     found = verdicts(section(evidence(layers=read(layers_json, tmp_path))))
     assert [name for name, verdict in found.items() if verdict is Verdict.DIFFERS] == [what]
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("no_figures")
 def test_a_path_is_judged_by_the_layer_not_by_how_it_grows(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
-    """An exponent was once enough if it was within 0.2; one layer too many at one size is not."""
+    """An exponent within 0.2 was once enough; now one layer too many at one size differs."""
     layers_json["paths"]["recurrent"]["exponents"]["n"] = fit(1.0)
     layers_json["paths"]["recurrent"]["points"]["n16"]["layers"] = 17
-    made = section(evidence(layers=read(layers_json, tmp_path)))
-    assert verdicts(made)["Recurrent: maximum path length"] is Verdict.DIFFERS
+    page_section = section(evidence(layers=read(layers_json, tmp_path)))
+    assert verdicts(page_section)["Recurrent: maximum path length"] is Verdict.DIFFERS
 
 
 @pytest.mark.parametrize(
@@ -120,8 +122,8 @@ def test_a_path_is_judged_by_the_layer_not_by_how_it_grows(
     [
         ("self_attention", 1000, 0, 1),
         ("recurrent", 5, 0, 5),
-        ("convolutional", 5, 3, 4),  # one place a layer over four
-        ("convolutional", 6, 5, 3),  # two a layer over five
+        ("convolutional", 5, 3, 4),  # one position per layer, over four
+        ("convolutional", 6, 5, 3),  # two per layer, over five
         ("dilated", 9, 3, 2),  # 8 is 22 to base 3
         ("dilated", 10, 3, 3),  # 9 is 100
         ("dilated", 244, 3, 6),  # 243 = 3^5, where a rounded logarithm may fall short
@@ -135,13 +137,13 @@ def test_layers_are_counted_from_the_definition(kind: str, n: int, size: int, la
     assert path.layers(n, size) == layers
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_every_number_stands_where_it_is_said_to(
+@pytest.mark.usefixtures("no_figures")
+def test_every_number_is_at_its_source(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
-    made = section(evidence(layers=read(layers_json, tmp_path)))
+    page_section = section(evidence(layers=read(layers_json, tmp_path)))
     checked = 0
-    for cell in cells(made):
+    for cell in cells(page_section):
         if not cell.sources:
             continue
         texts = re.findall(r"−?\d[\d,]*(?:\.\d+)?", f"{cell.text} {cell.detail}")
@@ -158,26 +160,26 @@ def test_every_number_stands_where_it_is_said_to(
     assert checked > 20
 
 
-def test_without_a_profile_the_formulas_stand_alone(evidence: Callable[..., Evidence]) -> None:
-    made = section(evidence())
-    assert set(verdicts(made).values()) == {Verdict.NOT_RUN}
-    assert not [cell for cell in cells(made) if cell.sources]
-    assert len(made.tables) == 1
-    assert not made.figures
-    assert len(made.records) == 12
+def test_without_a_profile_there_are_only_formulas(evidence: Callable[..., Evidence]) -> None:
+    page_section = section(evidence())
+    assert set(verdicts(page_section).values()) == {Verdict.NOT_RUN}
+    assert not [cell for cell in cells(page_section) if cell.sources]
+    assert len(page_section.tables) == 1
+    assert not page_section.figures
+    assert len(page_section.records) == 12
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("no_figures")
 def test_tables_render(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
-    made = section(evidence(layers=read(layers_json, tmp_path)))
-    assert "n^2.00 · d^1.00" in markdown(made.tables)
-    assert r"\begin{tabular}" in latex(made.tables)
-    assert tuple(pd.DataFrame(made.records)) == FIELDS
+    page_section = section(evidence(layers=read(layers_json, tmp_path)))
+    assert "n^2.00 · d^1.00" in markdown(page_section.tables)
+    assert r"\begin{tabular}" in latex(page_section.tables)
+    assert tuple(pd.DataFrame(page_section.records)) == FIELDS
 
 
-def test_figures_are_the_same_again_and_hold_no_times(
+def test_figures_are_reproducible_and_contain_no_times(
     layers_json: Json, tmp_path: Path, evidence: Callable[..., Evidence]
 ) -> None:
     profile = read(layers_json, tmp_path)
@@ -193,7 +195,7 @@ def test_figures_are_the_same_again_and_hold_no_times(
         assert not figure.data.empty
 
 
-def test_times_are_a_figure_of_their_own() -> None:
+def test_times_have_a_separate_figure() -> None:
     times = {
         f"n{n}": LayerTimes(
             n=n,
@@ -204,11 +206,11 @@ def test_times_are_a_figure_of_their_own() -> None:
         )
         for n in (32, 64)
     }
-    facts = ProfilingMetadata(
+    profiling = ProfilingMetadata(
         d=256, device="cpu: 2 x Some CPU", threads=1, seconds=1.0, host="h", python="3", versions={},
         commit="unknown", layers={"lstm": times},
     )  # fmt: skip
-    figure = wall_time(facts)
+    figure = wall_time(profiling)
     assert "Some CPU" in figure.caption
     assert list(figure.data["training_seconds"]) == [0.0032, 0.0064]
 

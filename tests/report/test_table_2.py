@@ -33,7 +33,7 @@ def make(
 ) -> Make:
     """The evidence of a project in which every run was scored on its own test corpus."""
 
-    def made(params: dict[str, Any], pairs: int = 3003) -> Evidence:
+    def make_evidence(params: dict[str, Any], pairs: int = 3003) -> Evidence:
         config = load(params)
         scores = {}
         for run, value in BLEU.items():
@@ -43,7 +43,7 @@ def make(
             scores[run] = read(path).splits
         return evidence(config=config, scores=scores, manifests=manifests)
 
-    return made
+    return make_evidence
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ def verdicts(evidence: Evidence) -> dict[str, Verdict]:
     return {run: entry.verdict for run, entry in bleu_entries(evidence).items()}
 
 
-def tables(made: Section) -> tuple[Table, Table]:
-    printed, measured = made.tables
+def tables(page_section: Section) -> tuple[Table, Table]:
+    printed, measured = page_section.tables
     return printed, measured
 
 
@@ -115,7 +115,7 @@ def test_the_filtered_test_set_is_not_judged(make: Make, wmt14: dict[str, Any]) 
     assert set(verdicts(make(wmt14, 2737)).values()) == {Verdict.NOT_RUN}
 
 
-def test_a_run_that_does_not_exist_or_has_no_scores_says_so(
+def test_a_run_that_does_not_exist_or_has_no_scores_has_the_reason(
     make: Make, wmt14: dict[str, Any], load: Callable[[dict[str, Any]], Any], judged: Evidence
 ) -> None:
     del wmt14["runs"]["en-fr.big"]
@@ -127,7 +127,7 @@ def test_a_run_that_does_not_exist_or_has_no_scores_says_so(
     assert not [row for row in printed.rows if row.tone == "ours"]
 
 
-def test_other_models_stand_below_the_papers(
+def test_other_models_are_listed_below_the_papers(
     make: Make, toy: dict[str, Any], load: Callable[[dict[str, Any]], Any]
 ) -> None:
     evidence = make(toy)
@@ -141,7 +141,7 @@ def test_other_models_stand_below_the_papers(
     assert printed.rows[-1].cells[0].detail == "tiny"
 
 
-def test_all_of_the_papers_rows_are_there_as_printed(judged: Evidence) -> None:
+def test_all_of_the_papers_rows_have_their_printed_values(judged: Evidence) -> None:
     printed = section(judged).tables[0]
     rows = {
         row.cells[0].text: [c.text for c in row.cells] for row in printed.rows if row.tone != "ours"
@@ -165,13 +165,13 @@ def test_records_keep_figures_of_different_sets_apart(judged: Evidence) -> None:
         "en-fr.big": "tokenized_bleu",
     }
     assert [*decided["difference"]] == ["-0.20", "+0.00", "-0.80"]
-    gap = records[records["run"] == "en-de.big"]
-    assert gap["verdict"].tolist() == ["not run at this scale"]
-    assert gap["value"].isna().all()
+    not_run = records[records["run"] == "en-de.big"]
+    assert not_run["verdict"].tolist() == ["not run at this scale"]
+    assert not_run["value"].isna().all()
     assert records["test_set"].notna().all()
 
 
-def test_a_cost_stands_beside_the_papers_only_where_the_training_is_the_papers(
+def test_a_cost_is_next_to_the_papers_only_if_the_training_is_the_papers(
     judged: Evidence, make: Make, toy: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     costs = {"en-de.base": 9.54e17, "en-fr.big": 9.7e18}

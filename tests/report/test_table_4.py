@@ -91,7 +91,7 @@ def scored(folder: Path, f1: float, pairs: int = 2416, corpus: str = "wsj-23") -
     }
 
 
-def made(load: Load, params: dict[str, Any], scores: Scores) -> Section:
+def section_of(load: Load, params: dict[str, Any], scores: Scores) -> Section:
     return section(
         Evidence(
             root=Path("nothing-there"), config=load(params), paper=PAPER, scores=scores,
@@ -114,7 +114,7 @@ NOT_PUBLIC = (
 def test_section_23_of_a_licensed_treebank_is_judged(
     load: Load, wsj: dict[str, Any], tmp_path: Path
 ) -> None:
-    found = made(load, wsj, scored(tmp_path, 91.0))
+    found = section_of(load, wsj, scored(tmp_path, 91.0))
     # the semi-supervised corpora are not public, so that row never is
     assert verdicts(found) == [
         (Verdict.REPRODUCED, ()),
@@ -123,7 +123,7 @@ def test_section_23_of_a_licensed_treebank_is_judged(
     (ours,) = [f.ours for f in found.entries if f.ours]
     assert (ours.text, ours.detail, ours.run) == ("91.00", "90.00–92.00", RUN)
     assert ours.sources[0] == f"{RUN}.json:test.bracket_f1.value"
-    assert verdicts(made(load, wsj, scored(tmp_path, 89.0)))[0] == (Verdict.DIFFERS, ())
+    assert verdicts(section_of(load, wsj, scored(tmp_path, 89.0)))[0] == (Verdict.DIFFERS, ())
 
 
 @pytest.mark.parametrize(
@@ -142,28 +142,31 @@ def test_a_departure_is_no_verdict(
     load: Load, wsj: dict[str, Any], tmp_path: Path, path: str, value: Any, reason: str
 ) -> None:
     *keys, last = path.split("/")
-    place = wsj
+    parent = wsj
     for key in keys:
-        place = place[key]
-    place[last] = value
-    assert verdicts(made(load, wsj, scored(tmp_path, 91.3)))[0] == (Verdict.OTHER_RECIPE, (reason,))
+        parent = parent[key]
+    parent[last] = value
+    assert verdicts(section_of(load, wsj, scored(tmp_path, 91.3)))[0] == (
+        Verdict.OTHER_RECIPE,
+        (reason,),
+    )
 
 
 def test_another_test_set_is_no_verdict(load: Load, wsj: dict[str, Any], tmp_path: Path) -> None:
-    found = made(load, wsj, scored(tmp_path, 91.3, 245, "treebank-sample-test"))
+    found = section_of(load, wsj, scored(tmp_path, 91.3, 245, "treebank-sample-test"))
     verdict, reasons = verdicts(found)[0]
     assert verdict is Verdict.NOT_RUN
     assert "scored on treebank-sample-test, not on wsj-23" in reasons
     assert found.entries[0].ours is None
     ours = [row.cells[2] for row in found.tables[0].rows if row.tone == "ours"]
-    said = [(cell.text, cell.detail, cell.tone) for cell in ours]
-    assert said == [("91.30", "on treebank-sample-test", "quiet")] * 2
+    shown = [(cell.text, cell.detail, cell.tone) for cell in ours]
+    assert shown == [("91.30", "on treebank-sample-test", "quiet")] * 2
 
 
 def test_everything_printed_and_measured_is_in_tables_and_records(
     load: Load, wsj: dict[str, Any], tmp_path: Path
 ) -> None:
-    found = made(load, wsj, scored(tmp_path, 91.0))
+    found = section_of(load, wsj, scored(tmp_path, 91.0))
     printed, measured = found.tables
     assert [row.cells[2].text for row in printed.rows if row.tone != "ours"] == [
         "88.3", "90.4", "90.4", "91.7", "91.3", "91.3", "91.3", "92.1", "92.1", "92.7", "93.0", "93.3",
@@ -184,7 +187,7 @@ def test_everything_printed_and_measured_is_in_tables_and_records(
 
 
 def test_f1_by_length(load: Load, wsj: dict[str, Any], tmp_path: Path) -> None:
-    (figure,) = made(load, wsj, scored(tmp_path, 91.0)).figures
+    (figure,) = section_of(load, wsj, scored(tmp_path, 91.0)).figures
     assert figure.svg.startswith("<?xml")
     records = figure.data
     assert [*records["words"]] == ["1-10", "61+"] * 2
@@ -192,7 +195,7 @@ def test_f1_by_length(load: Load, wsj: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_nothing_was_run(load: Load, wsj: dict[str, Any]) -> None:
-    found = made(load, wsj, {RUN: None})
+    found = section_of(load, wsj, {RUN: None})
     assert verdicts(found) == [(Verdict.NOT_RUN, ("no score yet",))] * 2
     assert found.figures == ()
 
@@ -227,10 +230,10 @@ def files(tmp_path: Path) -> Path:
 def test_parses_are_chosen_and_drawn(
     load: Load, wsj: dict[str, Any], files: Path, evidence: Callable[..., Evidence]
 ) -> None:
-    held = evidence(root=files, config=load(wsj), scores={RUN: None})
-    parses = read_parses(held)
+    run_evidence = evidence(root=files, config=load(wsj), scores={RUN: None})
+    parses = read_parses(run_evidence)
     assert [(p.number, p.repaired) for p in parses[RUN]] == [(1, False), (2, False), (3, True)]
-    figures = section(held).figures
+    figures = section(run_evidence).figures
     assert [figure.name for figure in figures] == [f"tree_parsing_parser_{n}" for n in (1, 2, 3)]
     assert "&lt;b&gt;" in figures[0].svg
     assert "<b>" not in figures[0].svg
@@ -241,14 +244,14 @@ def test_parses_are_chosen_and_drawn(
     assert figures[2].data["bracketing"][1] == "(TOP (PRP He) (VBZ sings) (, ,))"
 
 
-def test_words_of_which_no_tag_is_known_are_drawn_alone(
+def test_words_without_known_tags_are_drawn_without_tags(
     load: Load, wsj: dict[str, Any], files: Path, evidence: Callable[..., Evidence]
 ) -> None:
-    kept = "(S (NP She )NP (VP sees <b> & (NP him )NP )VP . )S\n" + "\n" * 3
-    (files / "data/text/parsing/test.target").write_text(kept)
-    (files / "outputs" / RUN / "test.hypotheses").write_text(kept)
-    held = evidence(root=files, config=load(wsj), scores={RUN: None})
-    figure, *_ = tree_figures(read_parses(held))
+    untagged = "(S (NP She )NP (VP sees <b> & (NP him )NP )VP . )S\n" + "\n" * 3
+    (files / "data/text/parsing/test.target").write_text(untagged)
+    (files / "outputs" / RUN / "test.hypotheses").write_text(untagged)
+    run_evidence = evidence(root=files, config=load(wsj), scores={RUN: None})
+    figure, *_ = tree_figures(read_parses(run_evidence))
     texts = re.findall(r">([^<>]+)</text>", figure.svg)
     assert texts.count("She") == 2
     assert "XX" not in texts
@@ -265,5 +268,7 @@ def test_files_of_unequal_length(
 def test_outputs_of_other_parameters_are_not_drawn(
     load: Load, wsj: dict[str, Any], files: Path, evidence: Callable[..., Evidence]
 ) -> None:
-    held = evidence(root=files, config=load(wsj), scores={RUN: None}, outdated={RUN: ("seed",)})
-    assert read_parses(held) == {}
+    run_evidence = evidence(
+        root=files, config=load(wsj), scores={RUN: None}, outdated={RUN: ("seed",)}
+    )
+    assert read_parses(run_evidence) == {}

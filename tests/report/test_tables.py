@@ -56,7 +56,7 @@ def test_latex() -> None:
     assert text.count(r"\begin{") == text.count(r"\end{") == 2
 
 
-def test_text_from_elsewhere_stays_text() -> None:
+def test_markup_in_text_is_escaped() -> None:
     hostile = table("t", text("h"), [row("<script>|a_b*&\nc [x](y)")])
     shown = markdown([hostile])
     assert r"\<script\>\|a\_b\*\& c \[x\](y)" in shown
@@ -68,7 +68,7 @@ def test_text_from_elsewhere_stays_text() -> None:
     )
 
 
-def test_numbers_are_written_as_a_typesetter_would() -> None:
+def test_numbers_are_typeset() -> None:
     assert power_of_ten("1.0e20") == "1.0·10²⁰"
     assert signed(-0.2) == "−0.20"
     assert signed(0.42) == "+0.42"
@@ -85,25 +85,25 @@ def test_csv_can_be_read_back(records: list[dict[str, str]]) -> None:
     assert list(csv.DictReader(io.StringIO(csv_text(pd.DataFrame(records)), newline=""))) == records
 
 
-def test_a_column_knows_its_side_and_the_format_of_its_numbers() -> None:
-    made = table(
+def test_a_column_has_an_alignment_and_a_number_format() -> None:
+    built = table(
         "Title",
         text("Name") + numbers("Pairs") + numbers("Difference", form="+.2f"),
         (row("a", 1234, -0.5), row("b", None, Cell("as it is")), row("c", "rest", tone="ours")),
         ("A remark.", ("a", "A note.")),
         key="t",
     )
-    assert made.headings == ("Name", "Pairs", "Difference")
-    assert [[cell.text for cell in row.cells] for row in made.rows] == [
+    assert built.headings == ("Name", "Pairs", "Difference")
+    assert [[cell.text for cell in row.cells] for row in built.rows] == [
         ["a", "1,234", "−0.50"], ["b", "–", "as it is"], ["c", "rest"],
     ]  # fmt: skip
     assert [
-        [(cell.span, side) for cell, side, _ in made.placed(row)] for row in made.rows
+        [(cell.span, side) for cell, side, _ in built.placed(row)] for row in built.rows
     ] == [
         [(1, "l"), (1, "r"), (1, "r")], [(1, "l"), (1, "r"), (1, "r")], [(1, "l"), (2, "c")],
     ]  # fmt: skip
-    assert [row.tone for row in made.rows] == ["", "", "ours"]
-    assert made.notes == (("", "A remark."), ("a", "A note."))
+    assert [row.tone for row in built.rows] == ["", "", "ours"]
+    assert built.notes == (("", "A remark."), ("a", "A note."))
     with pytest.raises(ValueError, match="more values than columns"):
         table("Title", text("Name"), [row("a", "b")])
 
@@ -121,12 +121,12 @@ def test_no_p_value_is_zero() -> None:
     ]  # fmt: skip
 
 
-def test_rows_of_a_block_stand_together() -> None:
-    made = table(
+def test_rows_of_a_block_are_grouped() -> None:
+    built = table(
         "Title",
         text("Row") + numbers("N", "h", minor=True) + numbers("BLEU"),
         [row("a", 1, 2, 3, block="x"), row("b", Cell("both", span=2), 3, block="x"), row("c", block="y")],
     )  # fmt: skip
-    assert [[row.cells[0].text for row in rows] for rows in made.blocks] == [["a", "b"], ["c"]]
-    assert [minor for _, _, minor in made.placed(made.rows[0])] == [False, True, True, False]
-    assert [minor for _, _, minor in made.placed(made.rows[1])] == [False, True, False]
+    assert [[row.cells[0].text for row in rows] for rows in built.blocks] == [["a", "b"], ["c"]]
+    assert [minor for _, _, minor in built.placed(built.rows[0])] == [False, True, True, False]
+    assert [minor for _, _, minor in built.placed(built.rows[1])] == [False, True, False]

@@ -1,4 +1,4 @@
-"""What the page says of the text is what the manifests count."""
+"""The page's figures about the text are those of the manifests."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def evidence(load: Callable[[dict[str, Any]], Config], toy: dict[str, Any]) -> E
     )  # fmt: skip
 
 
-def test_each_rule_says_what_it_dropped_and_the_share(evidence: Evidence) -> None:
+def test_each_rule_has_the_number_and_share_of_pairs_it_dropped(evidence: Evidence) -> None:
     text = markdown(section(evidence).tables)
     dropped = "over 175 words 13 (1.30%), sides over 1.5 : 1 47 (4.70%)"
     assert f"| en-fr | crawl | 1,000 | 940 | {dropped} |" in text
     assert "| en-fr | news | 5 | 5 | – |" in text
 
 
-def test_tasks_that_read_the_same_share_a_line(evidence: Evidence) -> None:
+def test_tasks_with_the_same_text_share_a_row(evidence: Evidence) -> None:
     folds = {f"fold-{n}": MANIFEST for n in range(5)}
     text = markdown(section(replace(evidence, manifests=folds)).tables)
     assert text.count("| news | 5 | 5 | – |") == 1
@@ -67,7 +67,7 @@ def test_tasks_that_read_the_same_share_a_line(evidence: Evidence) -> None:
     assert "| en-de, en-fr | news | 5 | 5 | – |" in markdown(section(two).tables)
 
 
-def test_what_is_held_out_says_how_much_of_it_was_seen(evidence: Evidence) -> None:
+def test_held_out_text_has_its_overlap_with_the_training_text(evidence: Evidence) -> None:
     text = markdown(section(evidence).tables)
     assert "| en-fr | test | newstest | 3,003 | 71,000 | 81,000 | 7 | 5 | 3 |" in text
 
@@ -78,5 +78,5 @@ def test_its_records_add_up(evidence: Evidence) -> None:
     assert crawl["dropped"].sum() == 1000 - crawl["kept"].iloc[0]
 
 
-def test_before_any_text_is_there_it_has_no_tables(evidence: Evidence) -> None:
+def test_without_text_there_are_no_tables(evidence: Evidence) -> None:
     assert section(replace(evidence, manifests={})).tables == ()

@@ -1,4 +1,4 @@
-"""Every number of ours on the page is walked back to the file that it claims to come from."""
+"""Every number of ours on the page is traced back to the file that it claims to come from."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ MILLIONS = re.compile(r"millions|×10⁶")
 
 @dataclass(frozen=True)
 class Trace:
-    """A number as printed, its place (FILE:KEY.KEY), and what stands there; None for nothing."""
+    """A number as printed, its source (FILE:KEY.KEY), and the value there, None if there is none."""
 
     printed: str
-    place: str
+    source: str
     value: float | None
     in_millions: bool
 
@@ -64,17 +64,17 @@ class _Cells(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         if tag == "thead":
             self.headings = []
         elif tag == "tr":
             self.column, self.first = 0, ""
-        if tag in ("th", "td") or given.get("data-sources"):
+        if tag in ("th", "td") or attributes.get("data-sources"):
             heading = self.headings[self.column] if tag == "td" else ""
-            self.open = (tag, (given.get("data-sources") or "").split(), heading)
+            self.open = (tag, (attributes.get("data-sources") or "").split(), heading)
             self.text = ""
         if tag == "td":
-            self.column += int(given.get("colspan") or 1)
+            self.column += int(attributes.get("colspan") or 1)
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -92,29 +92,29 @@ class _Cells(HTMLParser):
 
 
 def traces(root: Path) -> Iterator[Trace]:
-    """Of every number of ours on the page of a project.
+    """The traces of all our numbers on the page of a project.
 
     Raises:
-        AssertionError: an element has not as many numbers as sources.
+        AssertionError: an element does not have as many numbers as sources.
     """
     page = (root / "reports/index.html").read_text(encoding="utf-8")
     for sources, text, context in _Cells(page).found:
         numbers = NUMBER.findall(text)
         assert len(numbers) == len(sources), (text, sources)
         in_millions = bool(MILLIONS.search(context))
-        for number, place in zip(numbers, sources, strict=True):
-            yield Trace(number, place, _value(root, place), in_millions)
+        for number, source in zip(numbers, sources, strict=True):
+            yield Trace(number, source, _value(root, source), in_millions)
 
 
-def _value(root: Path, place: str) -> float | None:
-    file, _, keys = place.partition(":")
-    for folder, above in FOLDERS.items():
+def _value(root: Path, source: str) -> float | None:
+    file, _, keys = source.partition(":")
+    for folder, prefix in FOLDERS.items():
         path = root / folder / file
         if path.is_file():
-            held: Any = json.loads(path.read_bytes())
-            for key in (*above, *keys.split(".")):
-                held = held.get(key) if isinstance(held, dict) else None
-            return None if held is None else float(held)
+            value: Any = json.loads(path.read_bytes())
+            for key in (*prefix, *keys.split(".")):
+                value = value.get(key) if isinstance(value, dict) else None
+            return None if value is None else float(value)
     return None
 
 
@@ -129,14 +129,14 @@ def _cost(parameters: int) -> Json:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the report lies once it was rendered."""
+def report_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the report, which is rendered only once."""
     return tmp_path_factory.mktemp("kept") / "reports"
 
 
 @pytest.fixture
 def rendered(
-    kept: Path,
+    report_cache: Path,
     project: Callable[..., Path],
     wmt14: Json,
     scores_file: Callable[..., Json],
@@ -151,13 +151,14 @@ def rendered(
     paper = {"base": _cost(63_045_632), "big": _cost(214_171_648)}
     models = {"sentence_pieces": 30, "models": {"base": {"en-de": _cost(411_904)}}, "paper": paper}
     seed = {"run": "en-de.base", "perplexity": 5.25, "bleu": 25.6}
-    over = {
+    measures = {
         "perplexity": {"mean": 5.2486, "sd": 0.0312, "outcome": "undecided"},
         "bleu": {"mean": 25.6171, "sd": 0.1249, "outcome": "undecided"},
     }
     bounds = {"low": -1.2345, "high": 0.3214, "p_value": 0.1234, "corrected": 0.2468, "count": 2}
     varied = {
-        name: {**measure, "effect": {"value": -0.4567, **bounds}} for name, measure in over.items()
+        name: {**measure, "effect": {"value": -0.4567, **bounds}}
+        for name, measure in measures.items()
     }
     dev = json.loads((folder / "data/text/en-de/manifest.json").read_text())["splits"]["dev"]
     comparison = {
@@ -169,7 +170,7 @@ def rendered(
         },
         "modes": {"en-de.base": {"last": 25.6, "averaged": 26.0321, "greedy": 25.1}},
         "models": {
-            "base": over | {"seeds": {"1": seed, "2": seed}},
+            "base": measures | {"seeds": {"1": seed, "2": seed}},
             "big": varied | {"seeds": {"1": {**seed, "run": "en-de.big"}}},
         },
     }  # fmt: skip
@@ -181,20 +182,20 @@ def rendered(
     for name, content in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(content))
-    if not kept.exists():
+    if not report_cache.exists():
         command = [sys.executable, str(ROOT / "pipeline/report.py")]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
-        shutil.copytree(folder / "reports", kept)
-    shutil.copytree(kept, folder / "reports", dirs_exist_ok=True)
+        shutil.copytree(folder / "reports", report_cache)
+    shutil.copytree(report_cache, folder / "reports", dirs_exist_ok=True)
     return folder
 
 
-def test_every_number_of_ours_stands_in_its_file(rendered: Path) -> None:
+def test_every_number_of_ours_is_in_its_file(rendered: Path) -> None:
     found = list(traces(rendered))
     assert [trace for trace in found if not trace.holds] == []
-    behind = {trace.place.partition(":")[0] for trace in found}
+    source_files = {trace.source.partition(":")[0] for trace in found}
     runs = {"en-de.base.json", "en-de.big.json", "en-fr.base.json"}
-    assert behind == runs | {"layers.json", "models.json", "table_3.json"}
+    assert source_files == runs | {"layers.json", "models.json", "table_3.json"}
 
 
 def test_another_number_in_the_file_is_noticed(rendered: Path) -> None:
@@ -203,7 +204,7 @@ def test_another_number_in_the_file_is_noticed(rendered: Path) -> None:
     wrong = [trace for trace in traces(rendered) if not trace.holds]
     assert [(trace.printed, trace.value) for trace in wrong] == [("25.62", 25.6271)]
     path.unlink()
-    assert {t.place.partition(":")[0] for t in traces(rendered) if not t.holds} == {path.name}
+    assert {t.source.partition(":")[0] for t in traces(rendered) if not t.holds} == {path.name}
 
 
 @pytest.mark.parametrize(
@@ -227,8 +228,8 @@ def test_a_number_is_its_value_rounded_to_the_digits_printed(
     assert Trace(printed, "x.json:y", value, in_millions).holds is holds
 
 
-def test_training_flops_are_pieces_trained_on_times_what_a_piece_costs(rendered: Path) -> None:
-    """The one figure of ours that stands in no file: its note names the two that it comes from."""
+def test_training_flops_are_pieces_trained_on_times_the_cost_of_one(rendered: Path) -> None:
+    """The only figure of ours that is in no file: its note names the two that it comes from."""
     with (rendered / "history/en-de.base.csv").open() as file:
         tokens = int([*csv.DictReader(file)][-1]["tokens"])
     assert f"{tokens * (3_000_003 + 7_037_034):.1e}" == "3.0e+10"

@@ -43,7 +43,7 @@ def test_the_tolerance_of_a_perplexity_is_worth_no_more_bleu_than_that_of_bleu()
         (x - mean_log) ** 2 for x in logs
     )
     assert 0.8 * TOLERANCE_BLEU < -slope * math.log1p(TOLERANCE_PERPLEXITY) < TOLERANCE_BLEU
-    # and less than what parts neighbours of row (C) in the number of layers
+    # and less than the step between neighbours of row (C) in the number of layers
     layers = [PAPER.table_3[row].perplexity.value for row in ("C_N2", "C_N4", "base")]
     assert all(a / b > 1 + TOLERANCE_PERPLEXITY for a, b in pairwise(layers))
 

@@ -1,4 +1,4 @@
-"""Every departure of a run, beside what it is known to cost."""
+"""Every departure of a run, with its known cost."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def found(run: str, evidence: Evidence) -> dict[str, str]:
     return {line.description: line.known for line in lines_of(run, evidence)}
 
 
-def test_the_papers_own_run_has_its_seed_alone(
+def test_the_papers_own_run_departs_only_in_its_seed(
     evidence: Make, load: Load, wmt14: dict[str, Any], manifests: Mapping[str, Manifest]
 ) -> None:
-    held = evidence(config=load(wmt14), manifests=manifests)
-    assert list(found("en-de.base", held)) == [SEED]
-    assert not found("en-fr.big", held)
+    run_evidence = evidence(config=load(wmt14), manifests=manifests)
+    assert list(found("en-de.base", run_evidence)) == [SEED]
+    assert not found("en-fr.big", run_evidence)
 
 
 def test_each_departure_is_a_row(
@@ -50,8 +50,8 @@ def test_other_sentences_have_no_cost(evidence: Make, load: Load, toy: dict[str,
     assert lines["scored on toy-test, not on newstest2014-de-en"] == SENTENCES
 
 
-def test_a_parser_is_held_against_section_6_3(evidence: Make) -> None:
+def test_a_parser_is_compared_with_section_6_3(evidence: Make) -> None:
     parsing = config.load()
     lines = found("parsing.parser", evidence(config=parsing))
-    assert any(said.endswith("(section 6.3)") for said in lines)
+    assert any(departure.endswith("(section 6.3)") for departure in lines)
     assert SEED not in lines

@@ -1,5 +1,5 @@
-"""Each kind of file in a small project written by hand: where it lies below golden/, the record that
-it holds, typed here, and who writes and reads it."""
+"""Each kind of file in a small project written by hand: its path below golden/, the record that it
+contains, typed here, and the functions that write and read it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 class Kind(NamedTuple):
-    """`free` are the keys in the file that are names of the user's, not of the record's."""
+    """`free` are the keys in the file that the user names, not the record."""
 
     path: Path
     record: Any
@@ -166,7 +166,7 @@ KINDS = {
         }),
     ),
     "checkpoints": Kind(
-        paths.MODELS / "averaged.json",  # the text that stands in a file of weights
+        paths.MODELS / "averaged.json",  # the text in a file of weights
         checkpoints.Weights(
             run="en-de.small", model={
                 "N": 3, "P_drop": 0.03, "positions": "sinusoid", "steps": 40, "checkpoint_steps": 20,

@@ -1,4 +1,4 @@
-"""The comparison's file: what is written is read again, and damage is named."""
+"""The comparison's file: what is written is read back, and damage is named."""
 
 from __future__ import annotations
 
@@ -77,18 +77,18 @@ COMPARISON = Comparison(
 )
 
 
-NAMING = {"models", "seeds", "corpora", "sha256", "findings", "modes"}
+NAME_MAPPINGS = {"models", "seeds", "corpora", "sha256", "findings", "modes"}
 
 
 def keys(data: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every key in nested objects, names of models, runs, seeds and corpora left out."""
+    """Every key in nested objects, except names of models, runs, seeds and corpora."""
     for key, value in data.items() if isinstance(data, dict) else ():
-        if not NAMING & {*path[-1:]}:
+        if not NAME_MAPPINGS & {*path[-1:]}:
             yield (*path, key)
         yield from keys(value, (*path, key))
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     write(tmp_path / "table_3.json", COMPARISON)
     assert read(tmp_path / "table_3.json").model_dump() == COMPARISON.model_dump()
     with pytest.raises(ScoreError, match="nothing.json: there is no such file. Make it again"):
@@ -104,7 +104,7 @@ def test_a_figure_has_its_source() -> None:
     )
 
 
-def test_the_file_is_as_agreed() -> None:
+def test_the_golden_file_gives_the_record() -> None:
     assert read(GOLDEN).model_dump() == COMPARISON.model_dump()
 
 
@@ -115,10 +115,10 @@ def test_the_first_run() -> None:
 @pytest.mark.parametrize("path", [*keys(json.loads(GOLDEN.read_text()))], ids=".".join)
 def test_a_renamed_key_is_named_with_its_file(tmp_path: Path, path: tuple[str, ...]) -> None:
     data = json.loads(GOLDEN.read_text())
-    place = data
+    parent = data
     for key in path[:-1]:
-        place = place[key]
-    place[f"{path[-1]}ed"] = place.pop(path[-1])
+        parent = parent[key]
+    parent[f"{path[-1]}ed"] = parent.pop(path[-1])
     file = tmp_path / "table_3.json"
     file.write_text(json.dumps(data))
     with pytest.raises(ScoreError) as error:
@@ -130,7 +130,7 @@ def test_a_renamed_key_is_named_with_its_file(tmp_path: Path, path: tuple[str, .
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("{", "not JSON"),
         ("[]", "the file must be a mapping"),
@@ -142,8 +142,8 @@ def test_a_renamed_key_is_named_with_its_file(tmp_path: Path, path: tuple[str, .
         (GOLDEN.read_text().replace('"base": "brief"', '"base": "big"'), "models.big, the base,"),
     ],
 )
-def test_damage_is_named(tmp_path: Path, content: str, said: str) -> None:
+def test_damage_is_named(tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "table_3.json"
     file.write_text(content)
-    with pytest.raises(ScoreError, match=said):
+    with pytest.raises(ScoreError, match=message):
         read(file)

@@ -1,4 +1,4 @@
-"""What is unfinished, written and read."""
+"""The file of what is unfinished, written and read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aiayn.results import failures
 REASON = "download@parsing: DataError: no folder"
 
 
-def test_it_is_there_while_something_is_unfinished(tmp_path: Path) -> None:
+def test_the_file_exists_while_something_is_unfinished(tmp_path: Path) -> None:
     file = tmp_path / "logs/failures.json"
     failures.write(file, {"parsing.parser": REASON})
     assert failures.read(file) == {"parsing.parser": REASON}
@@ -20,7 +20,7 @@ def test_it_is_there_while_something_is_unfinished(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-def test_what_cannot_be_read(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     assert failures.read(None) == {}
     with pytest.raises(DataError, match="there is no such file"):
         failures.read(tmp_path / "failures.json")

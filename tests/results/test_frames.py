@@ -1,4 +1,4 @@
-"""Frames: the schema holds for whatever is there, and every row says what its record says."""
+"""Frames have the schema whichever files exist, and every row has the values of its record."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_published_results_have_the_schema(scale: str, frame: str) -> None:
 
 
 @pytest.mark.parametrize("frame", [name for name in SCHEMAS if name != "runs"])
-def test_a_frame_of_nothing_has_the_schema(tmp_path: Path, frame: str) -> None:
+def test_a_frame_without_rows_has_the_schema(tmp_path: Path, frame: str) -> None:
     (tmp_path / "params.yaml").write_bytes((ROOT / "params.yaml").read_bytes())
     found: pd.DataFrame = getattr(Results(tmp_path), frame)
     assert [*found.columns] == [*SCHEMAS[frame]]
@@ -44,23 +44,23 @@ def test_a_run_that_was_not_trained_has_a_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"name": "a", "count": 1, "cuont": 2}, "no such column: cuont"),
         ({"name": "a", "count": "many"}, "many"),
         ({"name": "a"}, "NoneType|NaN|nan"),
     ],
 )
-def test_a_row_that_does_not_fit_is_refused(row: dict[str, Any], said: str) -> None:
+def test_a_row_that_does_not_fit_is_rejected(row: dict[str, Any], message: str) -> None:
     assert make_frame(SCHEMA, [{"name": "a", "count": 1}]).shape == (1, 2)
-    with pytest.raises((ValueError, TypeError), match=said):
+    with pytest.raises((ValueError, TypeError), match=message):
         make_frame(SCHEMA, [row])
 
 
 def test_scores() -> None:
     frame = scores_frame(config.load(SCALES["genia"] / "params.yaml"), {SCORES.run: SCORES.splits})
-    about = ["run", "task", "kind", "model", "split", "test_set", "pairs"]
-    assert frame[about].drop_duplicates().to_numpy().tolist() == [
+    columns = ["run", "task", "kind", "model", "split", "test_set", "pairs"]
+    assert frame[columns].drop_duplicates().to_numpy().tolist() == [
         ["parsing.small", "parsing", "parsing", "small", "dev", "trees-dev", 100]
     ]
     assert frame.set_index("metric")["value"].to_dict() == {

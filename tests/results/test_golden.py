@@ -19,7 +19,7 @@ def test_reading_the_golden_file_gives_the_record(name: str) -> None:
     found = kind.read(GOLDEN / kind.path)
     if isinstance(found, pd.DataFrame):
         pd.testing.assert_frame_equal(found, kind.record)
-    elif isinstance(found, StrictModel):  # but for sources, which no file holds
+    elif isinstance(found, StrictModel):  # except for sources, which no file contains
         assert found.model_dump() == kind.record.model_dump()
         assert type(found) is type(kind.record)
     else:
@@ -33,16 +33,16 @@ def test_writing_the_record_gives_the_golden_bytes(name: str, tmp_path: Path) ->
     assert (tmp_path / kind.path).read_bytes() == (GOLDEN / kind.path).read_bytes()
 
 
-def test_metrics_are_what_runs_are_compared_by(tmp_path: Path) -> None:
+def test_metrics_are_the_numbers_by_which_runs_are_compared(tmp_path: Path) -> None:
     path = paths.metrics("parsing.small")
     scores.write_metrics(tmp_path / path, SCORES, "bracket_f1", 61.867809)
     assert (tmp_path / path).read_bytes() == (GOLDEN / path).read_bytes()
 
 
-def test_no_golden_file_is_without_a_test() -> None:
+def test_every_golden_file_has_a_test() -> None:
     files = {p.relative_to(GOLDEN) for p in GOLDEN.rglob("*") if p.is_file()}
-    elsewhere = {paths.metrics("parsing.small"), paths.TABLE_3}
-    assert files == {kind.path for kind in ALL.values()} | elsewhere
+    tested_elsewhere = {paths.metrics("parsing.small"), paths.TABLE_3}
+    assert files == {kind.path for kind in ALL.values()} | tested_elsewhere
 
 
 def test_values_of_the_golden_files() -> None:
@@ -53,5 +53,6 @@ def test_values_of_the_golden_files() -> None:
     )
     models = profiles.read_models(GOLDEN / paths.MODELS_PROFILE)
     assert models.paper["base"].source == "models.json:paper.base"
-    scored = scores.read(GOLDEN / paths.scores("parsing.small"))
-    assert scored.splits["dev"].scores["bracket_f1"].source == "parsing.small.json:dev.bracket_f1"
+    run_scores = scores.read(GOLDEN / paths.scores("parsing.small"))
+    bracket_f1 = run_scores.splits["dev"].scores["bracket_f1"]
+    assert bracket_f1.source == "parsing.small.json:dev.bracket_f1"

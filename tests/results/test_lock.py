@@ -49,24 +49,24 @@ def test_outs_by_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("out", "same"), [(1, True), (0, False)])
-def test_run_metadata_leaves_a_stages_digest_alone(tmp_path: Path, out: int, same: bool) -> None:
+def test_run_metadata_does_not_change_a_stages_digest(tmp_path: Path, out: int, same: bool) -> None:
     before = lock_of(tmp_path).digests("en-de.base")
-    again = yaml.load(yaml.dump(STAGES, Dumper=yaml.CSafeDumper), yaml.CSafeLoader)
-    again["train@en-de.base"]["outs"][out]["md5"] = "3" * 32
-    assert (lock_of(tmp_path, again).digests("en-de.base") == before) is same
+    changed = yaml.load(yaml.dump(STAGES, Dumper=yaml.CSafeDumper), yaml.CSafeLoader)
+    changed["train@en-de.base"]["outs"][out]["md5"] = "3" * 32
+    assert (lock_of(tmp_path, changed).digests("en-de.base") == before) is same
 
 
-def test_params_in_force_are_compared(tmp_path: Path) -> None:
-    """Also where a run's name holds dots, and where YAML 1.1 takes 1e-09 for text."""
+def test_current_params_are_compared(tmp_path: Path) -> None:
+    """Even if a run's name contains dots, and YAML 1.1 reads 1e-09 as text."""
     lock = lock_of(tmp_path)
     assert lock.outdated(PARAMS, "en-de.base", "en-de") == []
-    other = {**PARAMS, "runs": {"en-de.base": {"seed": 2}}}
-    assert lock.outdated(other, "en-de.base") == ["runs.en-de.base.seed"]
+    changed = {**PARAMS, "runs": {"en-de.base": {"seed": 2}}}
+    assert lock.outdated(changed, "en-de.base") == ["runs.en-de.base.seed"]
     assert lock.outdated({"runs": {}}, "en-de.base") == ["adam", "runs.en-de.base.seed"]
     assert lock.outdated({}, "en-de.big") == []
 
 
-def test_no_lock_is_an_empty_one(tmp_path: Path) -> None:
+def test_a_missing_lock_is_empty(tmp_path: Path) -> None:
     assert Lock(tmp_path / "dvc.lock").digests("en-de") == {}
 
 

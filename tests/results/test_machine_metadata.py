@@ -1,4 +1,4 @@
-"""Under which commit something was made."""
+"""The commit recorded with a result."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def clone(tmp_path: Path) -> Path:
     for name in ("src/model.py", "dvc.lock", "params.yaml", "reports/index.html"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("before\n")
-    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for command in (["init"], ["add", "."], [*who, "commit", "-m", "all"]):
+    author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for command in (["init"], ["add", "."], [*author, "commit", "-m", "all"]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True, capture_output=True)
     return tmp_path
 
 
-def test_what_the_graph_writes_is_no_difference(clone: Path) -> None:
+def test_files_that_the_graph_writes_do_not_make_it_dirty(clone: Path) -> None:
     done = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True
     )
     name = done.stdout.strip()
     assert commit(clone) == name
-    for written in ("dvc.lock", "params.yaml", "reports/index.html"):
-        (clone / written).write_text("after\n")
+    for path in ("dvc.lock", "params.yaml", "reports/index.html"):
+        (clone / path).write_text("after\n")
     (clone / "history").mkdir()
     (clone / "history/en-de.base.csv").touch()
     assert commit(clone) == name

@@ -14,16 +14,16 @@ from aiayn.results.text import write_lines
 LABELS = ("negative", "positive")
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    held = (
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    written = (
         Prediction("positive", 0.75),
         Prediction("negative", 1.0),
         Prediction("positive", 0.500001),
     )
     path = tmp_path / "test.hypotheses"
-    write_lines(path, predictions.lines(held))
+    write_lines(path, predictions.lines(written))
     assert path.read_text() == "positive\t0.750000\nnegative\t1.000000\npositive\t0.500001\n"
-    assert predictions.read(path, LABELS) == held
+    assert predictions.read(path, LABELS) == written
 
 
 @pytest.mark.parametrize(

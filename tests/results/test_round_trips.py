@@ -1,4 +1,4 @@
-"""Whatever is written is read again."""
+"""What is written is read back."""
 
 from __future__ import annotations
 
@@ -46,39 +46,39 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(st.lists(lines, max_size=4))
-def test_history(folder: Path, held: list[history.Line]) -> None:
+def test_history(folder: Path, history_lines: list[history.Line]) -> None:
     path = folder / paths.history("en-de.any")
-    history.write(path, history.History(tuple(held)))
-    assert history.read(path).lines == tuple(held)
+    history.write(path, history.History(tuple(history_lines)))
+    assert history.read(path).lines == tuple(history_lines)
 
 
 @given(
     st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), min_size=1)
 )
-def test_lines(folder: Path, held: list[str]) -> None:
+def test_lines(folder: Path, sentences: list[str]) -> None:
     path = paths.lines(folder / paths.text("any"), paths.DEV, "source")
-    text.write_lines(path, held)
-    assert text.read_lines(path) == tuple(held)
+    text.write_lines(path, sentences)
+    assert text.read_lines(path) == tuple(sentences)
 
 
 @given(st.dictionaries(names, splits, max_size=2))
-def test_scores(folder: Path, held: dict[str, scores.SplitScores]) -> None:
+def test_scores(folder: Path, scores_by_split: dict[str, scores.SplitScores]) -> None:
     """Up to the rounding to two decimals, which is idempotent."""
     path = folder / paths.scores("any.run")
-    written = scores.RunScores(run="any.run", task="any", model="run", splits=held)
+    written = scores.RunScores(run="any.run", task="any", model="run", splits=scores_by_split)
     scores.write(path, written)
     once = path.read_bytes()
     read = scores.read(path)
-    assert read.splits.keys() == held.keys()
-    for split, scored in held.items():
-        assert read.splits[split].test_set == scored.test_set
-        assert read.splits[split].counts == scored.counts
-        lengths = {length: group.rounded() for length, group in scored.lengths.items()}
+    assert read.splits.keys() == scores_by_split.keys()
+    for split, split_scores in scores_by_split.items():
+        assert read.splits[split].test_set == split_scores.test_set
+        assert read.splits[split].counts == split_scores.counts
+        lengths = {length: group.rounded() for length, group in split_scores.lengths.items()}
         assert read.splits[split].lengths == lengths
-        for name, score in scored.scores.items():
-            again = read.splits[split].scores[name]
-            assert again.model_dump() == score.rounded().model_dump()
-            assert math.isclose(again.value, score.value, abs_tol=0.005001)
+        for name, score in split_scores.scores.items():
+            read_score = read.splits[split].scores[name]
+            assert read_score.model_dump() == score.rounded().model_dump()
+            assert math.isclose(read_score.value, score.value, abs_tol=0.005001)
     scores.write(path, read)
     assert path.read_bytes() == once
 
@@ -93,7 +93,7 @@ def test_the_last_perplexity(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "complaint"),
+    ("line", "message"),
     [
         ("10,0.5,100,0.1", "line 2 has 4 cells, not 7"),
         (
@@ -112,23 +112,23 @@ def test_the_last_perplexity(tmp_path: Path) -> None:
         ('10,0.5,100,0.1,"3.0,,', "not CSV"),
     ],
 )
-def test_a_history_that_is_damaged(line: str, complaint: str, tmp_path: Path) -> None:
+def test_a_damaged_history(line: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "history/en-de.base.csv"
     write_atomically(path, ",".join(history.COLUMNS) + f"\n{line}\n")
-    with pytest.raises(DataError, match=complaint) as raised:
+    with pytest.raises(DataError, match=message) as caught:
         history.read(path)
-    assert str(raised.value).endswith("Make it again: dvc repro -f train@en-de.base.")
+    assert str(caught.value).endswith("Make it again: dvc repro -f train@en-de.base.")
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("content", "message"),
     [(b"", "the file is empty"), (b"one\ntw\xff\n", "line 2 is not UTF-8")],
 )
-def test_text_that_is_damaged(content: bytes, complaint: str, tmp_path: Path) -> None:
+def test_damaged_text(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "en-de" / "dev.source"
     write_atomically(path, content)
     with pytest.raises(
-        DataError, match=rf"dev.source: {complaint}\. .*dvc repro -f download@en-de\."
+        DataError, match=rf"dev.source: {message}\. .*dvc repro -f download@en-de\."
     ):
         text.read_lines(path)
 

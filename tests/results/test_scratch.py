@@ -1,4 +1,4 @@
-"""What a training keeps goes when dvc.lock records its outputs, and not before."""
+"""A training's scratch folder is deleted when dvc.lock records its outputs, and not before."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def lock(root: Path, history: bytes | None, run: str = RUN) -> str:
     return text
 
 
-def test_it_goes_when_dvc_lock_records_it(tmp_path: Path, scratch: Path) -> None:
+def test_it_is_deleted_when_dvc_lock_records_it(tmp_path: Path, scratch: Path) -> None:
     lock(tmp_path, HISTORY)
     delete_recorded(tmp_path, OTHER)
     assert not scratch.exists()
 
 
-def test_it_stays_until_then(tmp_path: Path, scratch: Path) -> None:
+def test_it_is_kept_until_then(tmp_path: Path, scratch: Path) -> None:
     delete_recorded(tmp_path, OTHER)  # there is no dvc.lock at all
     for history, run in ((None, RUN), (b"of an earlier training", RUN), (HISTORY, "en-de.base")):
         lock(tmp_path, history, run)
@@ -63,7 +63,7 @@ def test_it_stays_until_then(tmp_path: Path, scratch: Path) -> None:
     assert finished(scratch).exists()
 
 
-def test_it_stays_while_a_training_with_the_same_outputs_is_ending(
+def test_it_is_kept_while_a_training_with_the_same_outputs_is_ending(
     tmp_path: Path, scratch: Path
 ) -> None:
     lock(tmp_path, HISTORY)
@@ -74,7 +74,7 @@ def test_it_stays_while_a_training_with_the_same_outputs_is_ending(
     assert not scratch.exists()
 
 
-def test_it_stays_if_dvc_lock_is_older(tmp_path: Path, scratch: Path) -> None:
+def test_it_is_kept_if_dvc_lock_is_older(tmp_path: Path, scratch: Path) -> None:
     """A lock from elsewhere, where the same training had the same outputs."""
     lock(tmp_path, HISTORY)
     os.utime(tmp_path / "dvc.lock", ns=(1, 1))
@@ -83,52 +83,52 @@ def test_it_stays_if_dvc_lock_is_older(tmp_path: Path, scratch: Path) -> None:
         assert finished(scratch).exists()
 
 
-def test_it_stays_while_dvc_is_writing_dvc_lock(tmp_path: Path, scratch: Path) -> None:
-    whole = lock(tmp_path, HISTORY)
-    digest = whole.index("md5: ") + len("md5: ") + 32
+def test_it_is_kept_while_dvc_is_writing_dvc_lock(tmp_path: Path, scratch: Path) -> None:
+    complete = lock(tmp_path, HISTORY)
+    digest = complete.index("md5: ") + len("md5: ") + 32
     for end in range(digest):
-        (tmp_path / "dvc.lock").write_text(whole[:end])
+        (tmp_path / "dvc.lock").write_text(complete[:end])
         delete_recorded(tmp_path, OTHER)
-        assert finished(scratch).exists(), whole[:end]
+        assert finished(scratch).exists(), complete[:end]
 
 
-def test_a_training_that_has_not_ended_stays(tmp_path: Path, scratch: Path) -> None:
+def test_an_unfinished_training_is_kept(tmp_path: Path, scratch: Path) -> None:
     finished(scratch).unlink()
     lock(tmp_path, HISTORY)
     delete_recorded(tmp_path, OTHER)
     assert paths.resume(scratch).exists()
 
 
-def test_the_state_goes_first_and_the_record_of_the_end_last(
+def test_the_state_is_deleted_first_and_the_record_of_the_end_last(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone: list[Path] = []
+    deleted: list[Path] = []
     unlink = Path.unlink
 
-    def noted(path: Path, missing_ok: bool = False) -> None:
-        gone.append(path)
+    def recording_unlink(path: Path, missing_ok: bool = False) -> None:
+        deleted.append(path)
         unlink(path, missing_ok)
 
-    monkeypatch.setattr(Path, "unlink", noted)
+    monkeypatch.setattr(Path, "unlink", recording_unlink)
     delete(scratch)
-    assert (gone[0], gone[-1], len(gone)) == (paths.resume(scratch), finished(scratch), 3)
+    assert (deleted[0], deleted[-1], len(deleted)) == (paths.resume(scratch), finished(scratch), 3)
     assert not scratch.exists()
 
 
-@pytest.mark.parametrize("where", ["read_bytes", "iterdir", "unlink", "rmdir"])
+@pytest.mark.parametrize("method", ["read_bytes", "iterdir", "unlink", "rmdir"])
 def test_another_training_deletes_it_at_the_same_moment(
-    where: str, tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
+    method: str, tmp_path: Path, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock(tmp_path, HISTORY)
-    kept = tmp_path / paths.scratch("en-fr.base", "0123456789abcdef0123")
-    shutil.copytree(scratch, kept)
-    step = getattr(Path, where)
+    other_scratch = tmp_path / paths.scratch("en-fr.base", "0123456789abcdef0123")
+    shutil.copytree(scratch, other_scratch)
+    original = getattr(Path, method)
 
-    def overtaken(path: Path, **named: object) -> object:
+    def after_deletion(path: Path, **options: object) -> object:
         shutil.rmtree(scratch, ignore_errors=True)
-        return step(path, **named)
+        return original(path, **options)
 
-    monkeypatch.setattr(Path, where, overtaken)
+    monkeypatch.setattr(Path, method, after_deletion)
     delete_recorded(tmp_path, OTHER)
     assert not scratch.exists()
-    assert finished(kept).exists()
+    assert finished(other_scratch).exists()

@@ -89,19 +89,19 @@ def write_results(root: Path) -> Callable[..., None]:
             json.dumps({"sentences": 3, "seconds": 7.5, "sentences_per_second": 0.4}),
         )
         bleu = {"value": 31.4, "low": 30.5, "high": 32.25, "signature": "nrefs:1|case:mixed"}
-        on = {"corpora": {"demo": {"pairs": 2}}, "pairs": 2, "sha256": {"source": "5" * 64}}
+        test_set = {"corpora": {"demo": {"pairs": 2}}, "pairs": 2, "sha256": {"source": "5" * 64}}
         dev = {"value": 33, "signature": "nrefs:1"}
-        scores = {"test": {"set": on, "bleu": bleu}, "dev": {"set": on, "bleu": dev}}
+        scores = {"test": {"set": test_set, "bleu": bleu}, "dev": {"set": test_set, "bleu": dev}}
         about = {"run": run, "task": "en-de", "model": run.partition(".")[2]}
         put(f"scores/{run}.json", json.dumps({**about, "splits": scores}))
         put("data/text/en-de/test.source", "a house\ntwo\u2028halves, one line\n")
         put("data/text/en-de/test.target", "ein Haus\nzwei Hälften\n")
         put(f"outputs/{run}/test.hypotheses", "ein Haus\n<script>\n")
-        described = {**on, "words": {"source": 5, "target": 4}}
+        split = {**test_set, "words": {"source": 5, "target": 4}}
         manifest = {
             "task": "en-de", "languages": {"source": "en", "target": "de"}, "form": "raw",
             "cleaning": {}, "downloads": {},
-            "splits": dict.fromkeys(("train", "dev", "test"), described),
+            "splits": dict.fromkeys(("train", "dev", "test"), split),
         }  # fmt: skip
         put("data/text/en-de/manifest.json", json.dumps(manifest))
         put("reports/figures/training_loss.svg", "<svg/>")
@@ -149,7 +149,7 @@ def write_lock(root: Path) -> Callable[..., None]:
 
 @pytest.fixture(autouse=True)
 def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trainings of tests are short and are logged live all the same; on a busy machine their store
-    may take its time."""
+    """Trainings in tests are logged live although they are short; on a busy machine their store
+    may be slow."""
     monkeypatch.setattr(live, "DELAY_SECONDS", 0.0)
     monkeypatch.setattr(live, "CLOSE_SECONDS", 300.0)

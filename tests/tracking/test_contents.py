@@ -1,4 +1,4 @@
-"""What an MLflow run holds after a sync: metrics, parameters, tags, datasets and files."""
+"""What an MLflow run contains after a sync: metrics, parameters, tags, datasets and files."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from aiayn.tracking.sync import sync
 Write = Callable[..., None]
 
 
-def test_everything_in_the_files_is_there(
+def test_a_run_has_everything_in_the_files(
     root: Path, params: config.Config, write_results: Write, write_lock: Write
 ) -> None:
     write_results("en-de.base")
     write_lock()
-    done = sync(params, root)
-    assert (done.runs, done.written, done.warnings) == (1, 1, [])
+    result = sync(params, root)
+    assert (result.runs, result.written, result.warnings) == (1, 1, [])
     (run,) = runs_of(root)
     assert run.info.run_name == "en-de.base"
     assert run.info.status == "FINISHED"
@@ -48,10 +48,10 @@ def test_everything_in_the_files_is_there(
     assert json.loads(attached["scores.json"])["splits"]["test"]["bleu"]["low"] == 30.5
 
 
-def test_what_stands_before_the_scores_fits_a_screen(
+def test_tags_fit_on_a_screen_and_metrics_have_no_intervals(
     root: Path, params: config.Config, write_results: Write, write_lock: Write
 ) -> None:
-    """Digests and versions are no tags, intervals and counts no metrics: all are in the files."""
+    """Digests, versions and intervals are in the attached files instead."""
     write_results("en-de.base")
     write_lock()
     sync(params, root)
@@ -68,10 +68,10 @@ def test_datasets_have_dvcs_digest(
     sync(params, root)
     (run,) = runs_of(root)
     assert run.inputs is not None
-    named = {i.dataset.name: i for i in run.inputs.dataset_inputs}
-    assert set(named) == {"en-de/train", "en-de/dev", "en-de/test"}
-    assert {i.dataset.digest for i in named.values()} == {"a" * 32 + ".dir"}
-    assert [(t.key, t.value) for t in named["en-de/dev"].tags] == [
+    datasets = {i.dataset.name: i for i in run.inputs.dataset_inputs}
+    assert set(datasets) == {"en-de/train", "en-de/dev", "en-de/test"}
+    assert {i.dataset.digest for i in datasets.values()} == {"a" * 32 + ".dir"}
+    assert [(t.key, t.value) for t in datasets["en-de/dev"].tags] == [
         ("mlflow.data.context", "validation")
     ]
 
@@ -109,9 +109,9 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
         name: {"value": value, "signature": f"of {name}"} for name, value in measures.items()
     }
     write_results("parsing.parser")
-    on = {"corpora": {"demo": {"pairs": 9}}, "pairs": 9, "sha256": {}}
+    test_set = {"corpora": {"demo": {"pairs": 9}}, "pairs": 9, "sha256": {}}
     split = {
-        "set": on,
+        "set": test_set,
         **brackets,
         "counts": {"sentences": 9, "repaired": 3},
         "lengths": {"1-10": {"f1": 80, "sentences": 9}},
@@ -127,7 +127,7 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
         )
     )
     write_results("en-de.C_N2")
-    dev = {"set": on, "bleu": {"value": 24.6, "signature": "of dev"}}
+    dev = {"set": test_set, "bleu": {"value": 24.6, "signature": "of dev"}}
     (root / "scores/en-de.C_N2.json").write_text(
         json.dumps({"run": "en-de.C_N2", "task": "en-de", "model": "C_N2", "splits": {"dev": dev}})
     )
@@ -186,7 +186,7 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     assert (tags["bleu_vs_base"], tags["perplexity_vs_base"]) == ("as in the paper", "undecided")
 
 
-def test_seeds_of_a_model_have_a_run_over_them_as_their_parent(
+def test_seeds_of_a_model_have_a_common_parent_run(
     root: Path, params: config.Config, write_results: Write
 ) -> None:
     bleu = {"en-de.base": 33.0, "en-de.base-s2": 30.0, "en-de.base-s3": 30.0}

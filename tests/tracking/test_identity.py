@@ -23,7 +23,7 @@ def test_metrics_are_grouped_by_split(column: str, name: str) -> None:
     assert metric_name(column) == name
 
 
-def test_params_are_a_row_of_table_3_and_what_trains_it(demo: config.Config) -> None:
+def test_params_are_a_row_of_table_3_and_its_training_settings(demo: config.Config) -> None:
     params = run_params(demo, "en-de.base")
     row = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "eps_ls", "steps", "positions")
     model = demo.models["base"]

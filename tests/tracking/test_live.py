@@ -22,8 +22,8 @@ from aiayn.tracking.identity import RunIdentity
 from aiayn.tracking.live import LiveRun, live_run
 from aiayn.tracking.store import connect
 
-# seconds; only a wait for a store takes longer, however busy the machine is
-AT_ONCE = 20
+# only waiting for a store takes longer, however busy the machine is
+NO_WAIT_SECONDS = 20
 ROW = {"step": 1, "epoch": 0.5, "tokens": 9, "learning_rate": 1e-3, "loss": 2.0, "dev_loss": None}
 Log = pytest.LogCaptureFixture
 
@@ -44,7 +44,7 @@ def wait_until_open(run: LiveRun) -> None:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     monkeypatch.setattr(live, "CLOSE_SECONDS", 0.3)
@@ -52,7 +52,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def refused_port() -> Iterator[int]:
-    """A port on which nobody listens, and which nobody else can take."""
+    """A port that refuses connections, and that no other process can take."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]
@@ -82,7 +82,7 @@ def test_a_training_is_logged(root: Path, caplog: Log) -> None:
     assert set(logged.data.metrics) == {"train/loss", "dev/loss"}
 
 
-def test_a_resumed_training_goes_on_in_the_same_run(root: Path) -> None:
+def test_a_resumed_training_continues_in_the_same_run(root: Path) -> None:
     with suppress(KeyboardInterrupt), live_run(identity(), {"N": 6}) as first:
         for step in (20, 40):
             first.log(step, {"loss": 1 / step, "tokens_per_second": 100})
@@ -101,8 +101,8 @@ def test_a_resumed_training_goes_on_in_the_same_run(root: Path) -> None:
 
 
 def test_another_fingerprint_or_name_is_another_run(root: Path) -> None:
-    for who in (identity(), identity(fingerprint="f2" * 32), identity(run="en-de.big")):
-        with live_run(who, {}) as run:
+    for run_identity in (identity(), identity(fingerprint="f2" * 32), identity(run="en-de.big")):
+        with live_run(run_identity, {}) as run:
             wait_until_open(run)
     names = sorted(run.info.run_name for run in runs_of(root))
     assert names == ["en-de.base", "en-de.base", "en-de.big"]
@@ -137,32 +137,33 @@ def test_a_logged_row_does_not_wait_for_the_store(root: Path) -> None:
         started = time.thread_time()
         for step in range(1000):
             run.log(step, ROW)
-        each = (time.thread_time() - started) / 1000
-    assert each < 1e-3  # seconds of this thread; the store takes several times as long for a row
+        seconds_per_row = (time.thread_time() - started) / 1000
+    # in this thread; the store takes several times as long for a row
+    assert seconds_per_row < 1e-3
     assert len(steps(root, runs_of(root)[0], "train/loss")) == 1000
 
 
 def log_to_a_broken_store(caplog: Log) -> float:
-    """Train, as far as live logging knows. Returns the seconds that logging and closing took."""
+    """Log like a training; return the seconds that logging and closing took."""
     started = time.perf_counter()
     with live_run(identity(), {"N": 6}) as run:
         for step in range(100):
             run.log(step, ROW)
-        lost = time.perf_counter() - started
+        logging_seconds = time.perf_counter() - started
         deadline = time.monotonic() + 60
         while not caplog.messages and time.monotonic() < deadline:
             time.sleep(0.01)
         run.log(100, ROW)
         started = time.perf_counter()
-    return lost + time.perf_counter() - started
+    return logging_seconds + time.perf_counter() - started
 
 
-@pytest.mark.usefixtures("root", "impatient")
+@pytest.mark.usefixtures("root", "short_timeouts")
 def test_a_store_that_refuses(
     refused_port: int, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://me:secret@127.0.0.1:{refused_port}")
-    assert log_to_a_broken_store(caplog) < AT_ONCE
+    assert log_to_a_broken_store(caplog) < NO_WAIT_SECONDS
     (warning,) = caplog.messages
     assert warning.startswith(f"MLflow at http://127.0.0.1:{refused_port}: ")
     assert "refused" in warning
@@ -171,21 +172,21 @@ def test_a_store_that_refuses(
     assert "\n" not in warning
 
 
-@pytest.mark.usefixtures("root", "impatient")
+@pytest.mark.usefixtures("root", "short_timeouts")
 def test_a_store_that_never_answers(
     silent_port: int, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent_port}")
-    assert log_to_a_broken_store(caplog) < AT_ONCE
+    assert log_to_a_broken_store(caplog) < NO_WAIT_SECONDS
     (warning,) = caplog.messages
     assert "timed out" in warning
 
 
-@pytest.mark.usefixtures("root", "impatient")
+@pytest.mark.usefixtures("root", "short_timeouts")
 @pytest.mark.parametrize("uri", ["nonsense://nowhere", "sqlite:////proc/none/mlflow.db"])
-def test_a_store_that_cannot_be(uri: str, monkeypatch: pytest.MonkeyPatch, caplog: Log) -> None:
+def test_an_impossible_store(uri: str, monkeypatch: pytest.MonkeyPatch, caplog: Log) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    assert log_to_a_broken_store(caplog) < AT_ONCE
+    assert log_to_a_broken_store(caplog) < NO_WAIT_SECONDS
     (warning,) = caplog.messages
     assert uri in warning
     assert "\n" not in warning
@@ -195,12 +196,12 @@ def test_closing_does_not_wait_for_an_answer(
     silent_port: int, root: Path, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     monkeypatch.setattr(live, "CLOSE_SECONDS", 0.3)
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", str(10 * AT_ONCE))
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", str(10 * NO_WAIT_SECONDS))
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent_port}")
     started = time.perf_counter()
     with live_run(identity(), {}):
-        time.sleep(0.1)  # the store is being asked
-    assert time.perf_counter() - started < AT_ONCE
+        time.sleep(0.1)  # the request is under way
+    assert time.perf_counter() - started < NO_WAIT_SECONDS
     (warning,) = caplog.messages
     assert "no answer" in warning
 
@@ -222,7 +223,7 @@ def test_a_store_that_hangs_later_delays_neither_training_nor_its_end(
     locking.rollback()
     locking.close()
     assert logged - started < 1
-    assert closed - logged < AT_ONCE
+    assert closed - logged < NO_WAIT_SECONDS
     (warning,) = caplog.messages
     assert "no answer within" in warning
     run._thread.join()
@@ -248,9 +249,9 @@ def test_a_store_that_fails_later_is_reported_at_the_end(
 def test_a_short_training_does_not_wait_for_mlflow_however_it_ends(
     error: type[BaseException], monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
-    """On a busy machine the import alone outlasts CLOSE_SECONDS: a second line beside the error."""
+    """On a busy machine the import alone outlasts CLOSE_SECONDS: a second line after the error."""
     monkeypatch.setattr(live, "DELAY_SECONDS", 600.0)
-    monkeypatch.setattr(live, "connect", lambda *_: pytest.fail("MLflow was asked"))
+    monkeypatch.setattr(live, "connect", lambda *_: pytest.fail("MLflow was contacted"))
     with pytest.raises(error), live_run(identity(), {}) as run:
         raise error
     run._thread.join()
@@ -258,7 +259,7 @@ def test_a_short_training_does_not_wait_for_mlflow_however_it_ends(
     assert run.run_id is None
 
 
-def test_a_deleted_experiment_is_reported(root: Path, impatient: None, caplog: Log) -> None:
+def test_a_deleted_experiment_is_reported(root: Path, short_timeouts: None, caplog: Log) -> None:
     client, experiment = connect("aiayn/demo", root)
     client.delete_experiment(experiment)
     log_to_a_broken_store(caplog)
@@ -266,7 +267,7 @@ def test_a_deleted_experiment_is_reported(root: Path, impatient: None, caplog: L
     assert "the experiment aiayn/demo was deleted; restore it" in warning
 
 
-def test_a_store_that_comes_back_gets_everything(
+def test_a_store_that_becomes_available_again_gets_everything(
     root: Path, refused_port: int, monkeypatch: pytest.MonkeyPatch, caplog: Log
 ) -> None:
     monkeypatch.setattr(live, "RETRY_SECONDS", 0.05)
@@ -285,7 +286,7 @@ def test_a_store_that_comes_back_gets_everything(
     assert steps(root, logged, "train/loss") == [20, 40]
 
 
-def test_without_mlflow_training_says_so_once(tmp_path: Path) -> None:
+def test_without_mlflow_training_warns_once(tmp_path: Path) -> None:
     script = """
 import sys
 sys.modules["mlflow"] = None

@@ -71,7 +71,7 @@ def write_weights(root: Path) -> Path:
     return path
 
 
-@pytest.mark.filterwarnings("ignore:.*type hint:UserWarning")  # of MLflow
+@pytest.mark.filterwarnings("ignore:.*type hint:UserWarning")  # MLflow's own warning
 def test_a_registered_model_translates(
     root: Path, write_results: Write, write_lock: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,12 +97,12 @@ def test_a_registered_model_translates(
     mlflow.set_tracking_uri(f"sqlite:///{root.parent}/mlflow.db")
     with pytest.raises(CheckpointError, match=r"averaged.safetensors: not there\. In that folder"):
         mlflow.pyfunc.load_model(uri)
-    there = {"root": str(elsewhere)}
-    assert mlflow.pyfunc.load_model(uri, model_config=there).predict(SENTENCES) == expected
+    moved = {"root": str(elsewhere)}
+    assert mlflow.pyfunc.load_model(uri, model_config=moved).predict(SENTENCES) == expected
     with (elsewhere / "models/en-de.base/averaged.safetensors").open("ab") as file:
         file.write(b"x")
     with pytest.raises(CheckpointError, match="other weights than those of this model"):
-        mlflow.pyfunc.load_model(uri, model_config=there)
+        mlflow.pyfunc.load_model(uri, model_config=moved)
 
 
 def test_averaged_weights_are_a_model_without_a_copy(

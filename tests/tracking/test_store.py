@@ -1,4 +1,4 @@
-"""A store is created whole or not at all, and messages have no credentials."""
+"""A store is created completely or not at all, and messages contain no credentials."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_store_that_cannot_be_built_leaves_nothing(
     assert not (root / "mlflow.db").exists()
 
 
-def test_a_store_that_hangs_is_given_up(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_hangs_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release = Event()
     monkeypatch.setattr(store, "CONNECT_SECONDS", 0.2)
     monkeypatch.setattr(store, "connect", lambda *_: release.wait(30))
@@ -82,7 +82,7 @@ def test_no_user_or_password_is_shown(user: str, host: str) -> None:
 
 
 def run_track(root: Path, *prelude: str) -> subprocess.CompletedProcess[str]:
-    """pipeline/track.py in `root`, after some lines of Python."""
+    """Run pipeline/track.py in `root`, after some lines of Python."""
     stage = f"sys.argv = ['track.py']; runpy.run_path({str(TRACK)!r}, run_name='__main__')"
     script = "; ".join(["import runpy, sys", *prelude, stage])
     return subprocess.run(
@@ -94,8 +94,8 @@ def test_the_stage_mirrors(root: Path, write_results: Write) -> None:
     write_results("en-de.base")
     done = run_track(root)
     assert (done.returncode, done.stderr) == (0, "")
-    news = "1 runs, 1 of them new or changed"
-    assert done.stdout == f"MLflow at sqlite:///{root}/mlflow.db: {news}\n"
+    summary = "1 runs, 1 of them new or changed"
+    assert done.stdout == f"MLflow at sqlite:///{root}/mlflow.db: {summary}\n"
 
 
 def test_the_stage_never_breaks_the_graph(

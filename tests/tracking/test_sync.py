@@ -1,4 +1,4 @@
-"""MLflow mirrors the files: what is the same stays, what differs is written again."""
+"""MLflow mirrors the files: what is unchanged stays, what differs is replaced."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def test_a_live_run_is_replaced_and_its_system_metrics_stay(
     assert history(root, run, "train/loss") == [(20, 6.123456), (40, 5.5), (60, 4.25)]
     assert history(root, run, "system/cpu") == [(0, 50.0)]
     assert run.data.metrics["test/bleu"] == 31.4
-    begun, took = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), timedelta(minutes=1)
-    times = (begun.timestamp() * 1000, (begun + took).timestamp() * 1000)
+    started, duration = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), timedelta(minutes=1)
+    times = (started.timestamp() * 1000, (started + duration).timestamp() * 1000)
     assert (run.info.start_time, run.info.end_time) == times
 
 
-def test_an_empty_store_is_filled_with_the_same(
+def test_two_empty_stores_get_the_same_content(
     root: Path, params: config.Config, write_results: Write, write_lock: Write
 ) -> None:
     write_results("en-de.base")
@@ -105,14 +105,14 @@ def test_a_training_with_other_parameters_supersedes_that_of_the_same_name(
     write_results("en-de.base")
     metadata = root / "run_metadata/en-de.base.train.json"
     first = metadata.read_text()
-    for content in (first, first.replace("f1f1", "f2f1"), first):  # the last is the first again
+    for content in (first, first.replace("f1f1", "f2f1"), first):  # the last equals the first
         metadata.write_text(content)
         sync(params, root)
         state = {
             run.data.tags["aiayn.fingerprint"]: run.data.tags["state"] for run in runs_of(root)
         }
-        made = json.loads(content)["fingerprint"]
-        assert state.pop(made) == "current"
+        current = json.loads(content)["fingerprint"]
+        assert state.pop(current) == "current"
         assert set(state.values()) <= {"superseded"}
 
 
@@ -126,15 +126,15 @@ def test_an_experiment_has_dvcs_name_and_replaces_nothing(
     folder = root / ".dvc/tmp/exps/temporary"
     for run in ("en-de.base", "en-de.big"):
         write_results(run, folder)
-    scores = folder / "scores/en-de.base.json"  # decoded in another way: the same training
+    scores = folder / "scores/en-de.base.json"  # decoded differently after the same training
     scores.write_text(scores.read_text().replace("31.4", "12.5"))
     shutil.copy(root / "params.yaml", folder)
     monkeypatch.setenv("DVC_EXP_NAME", "boxy-lady")
     assert sync(params, folder).written == 1
     runs = {run.info.run_id: run.data for run in runs_of(root)}
-    (made,) = (data for run_id, data in runs.items() if run_id not in before)
-    assert (made.tags["state"], made.tags["experiment"]) == ("experiment", "boxy-lady")
-    assert made.metrics["test/bleu"] == 12.5
+    (experiment,) = (data for run_id, data in runs.items() if run_id not in before)
+    assert (experiment.tags["state"], experiment.tags["experiment"]) == ("experiment", "boxy-lady")
+    assert experiment.metrics["test/bleu"] == 12.5
     assert {runs[run_id].tags["state"] for run_id in before} == {"current"}
     monkeypatch.delenv("DVC_EXP_NAME")
     assert sync(params, root).written == 0
@@ -147,9 +147,9 @@ def test_a_store_that_was_copied_from_another_folder_is_not_written_to(
     sync(params, root)
     copy = tmp_path / "copy"
     shutil.copytree(root, copy)
-    with pytest.raises(StoreError) as refused:
+    with pytest.raises(StoreError) as caught:
         sync(params, copy)
-    assert str(refused.value) == (
+    assert str(caught.value) == (
         f"mlflow.db was copied from another folder and would write artifacts to "
         f"{(root / 'mlartifacts/aiayn/demo').as_uri()}. Remove mlflow.db; make sync writes it again"
     )
@@ -167,7 +167,7 @@ def test_the_report_is_replaced(
         assert artifacts(root, report)["figures/training_loss.svg"].read_text() == content
 
 
-def test_a_sync_that_was_killed_is_made_good(
+def test_the_next_sync_completes_one_that_was_killed(
     root: Path, params: config.Config, write_results: Write, write_lock: Write,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -197,9 +197,9 @@ def test_results_of_other_parameters_are_skipped(
 ) -> None:
     write_results("en-de.base")
     write_lock(d_model=512)
-    done = sync(params, root)
-    assert done.runs == 0
-    assert done.warnings == [
+    result = sync(params, root)
+    assert result.runs == 0
+    assert result.warnings == [
         "en-de.base was made with other parameters than params.yaml has now (models.base); "
         "skipped. Run dvc repro, or restore params.yaml."
     ]

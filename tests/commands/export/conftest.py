@@ -1,4 +1,4 @@
-"""Models with random weights everywhere, so that a misplaced one shows."""
+"""Models with all weights random, so that a misplaced one is noticed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from aiayn.config import Bpe, Model
 from aiayn.data.bpe.vocabulary import train_bpe
 from aiayn.model.transformer import Transformer
 
-Drawn = Callable[..., tuple[Transformer, Model]]
+RandomModel = Callable[..., tuple[Transformer, Model]]
 SENTENCES = ["a dog sleeps in the sun .", "two men are walking .", "ein hund schläft ½ .", "x"]
 PIECES = ["<pad>", "<unk>", "<s>", "</s>", *(f"w{n}" for n in range(4, 40))]
 
 
 @pytest.fixture
-def drawn(tiny: Callable[..., Model]) -> Drawn:
-    """A model of a small row with any columns replaced; biases and norms are random too."""
+def random_model(tiny: Callable[..., Model]) -> RandomModel:
+    """Makes a model of a small row with any columns replaced; biases and norms are random too."""
 
     def make(pieces: int = len(PIECES), **columns: object) -> tuple[Transformer, Model]:
         torch.manual_seed(5)

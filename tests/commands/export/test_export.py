@@ -77,7 +77,7 @@ def project(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["ctranslate2", "transformers"])
-@pytest.mark.filterwarnings("default")  # the libraries' own
+@pytest.mark.filterwarnings("default")  # the libraries' own warnings
 def test_the_folder_and_its_card(project: Path, engine: str, capsys: Capture) -> None:
     pytest.importorskip(engine, reason=f"the extra {engine} is not installed")
     main(["export", RUN, "--to", engine])
@@ -96,16 +96,16 @@ def test_the_folder_and_its_card(project: Path, engine: str, capsys: Capture) ->
 
 
 @pytest.mark.parametrize(
-    ("same", "said"),
+    ("same", "expected"),
     [
         (3, "All 3 hypotheses are the same. Those of other sentences can differ because\n\n"),
         (2, "2 of 3 hypotheses are the same. The others differ because\n\n"),
     ],
 )
-def test_the_card_says_how_many_hypotheses_are_the_same(
-    project: Path, monkeypatch: pytest.MonkeyPatch, same: int, said: str
+def test_the_card_counts_the_same_hypotheses(
+    project: Path, monkeypatch: pytest.MonkeyPatch, same: int, expected: str
 ) -> None:
-    """By an engine that translates as this project does, but for the last sentence."""
+    """With an engine that translates as this project does, except for the last sentence."""
     ours = (project / f"outputs/{RUN}/test.hypotheses").read_text().splitlines()
     theirs = [line for line, source in zip(ours, SENTENCES, strict=True) if source]
     if same < 3:
@@ -117,13 +117,13 @@ def test_the_card_says_how_many_hypotheses_are_the_same(
         monkeypatch.setitem(sys.modules, f"aiayn.commands.export.to_{name}", engine)
         main(["export", RUN, "--to", name])
         card = (project / f"exports/{RUN}.{name}/README.md").read_text()
-        assert said + difference in card
+        assert expected + difference in card
 
 
 def test_the_model_in_the_package_needs_no_text(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its card has the words of the package about it; and only one engine can search as ours."""
+    """Its card has the package's description of it; and only one engine can search as this project does."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "1.0")
@@ -133,40 +133,40 @@ def test_the_model_in_the_package_needs_no_text(
     card = (tmp_path / "exports/shipped.onnx/README.md").read_text()
     assert "sentences of tatoeba.org" in card
     assert "hypotheses are the same" not in card
-    assert "Export it --to onnx" in fails(capsys, "shipped", "--to", "ctranslate2")
+    assert "Export it --to onnx" in export_error(capsys, "shipped", "--to", "ctranslate2")
 
 
-def fails(capsys: Capture, *arguments: str) -> str:
-    with pytest.raises(SystemExit) as stopped:
+def export_error(capsys: Capture, *arguments: str) -> str:
+    with pytest.raises(SystemExit) as caught:
         main(["export", *arguments])
-    assert stopped.value.code not in (0, None)
-    message = str(stopped.value.code)
+    assert caught.value.code not in (0, None)
+    message = str(caught.value.code)
     assert "\n" not in message
     return message
 
 
-def test_what_cannot_be_exported_is_one_line(
+def test_what_cannot_be_exported_is_a_one_line_error(
     project: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     to = ("--to", "transformers")
-    assert "parsing.parser does not translate" in fails(capsys, "parsing.parser", *to)
-    assert "has learned positions" in fails(capsys, "en-de.E_learned", *to)
+    assert "parsing.parser does not translate" in export_error(capsys, "parsing.parser", *to)
+    assert "has learned positions" in export_error(capsys, "en-de.E_learned", *to)
     for engine in ("ctranslate2", "transformers"):
-        message = fails(capsys, "en-de.R_r4", "--to", engine)
+        message = export_error(capsys, "en-de.R_r4", "--to", engine)
         assert "en-de.R_r4 has neighbourhood 4: only models of the paper can be exported" in message
-        message = fails(capsys, "en-de.B_dk16", "--to", engine)
+        message = export_error(capsys, "en-de.B_dk16", "--to", engine)
         assert "en-de.B_dk16 has heads of d_k 4 and d_v 8" in message
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert "pip install -e '.[transformers]'" in fails(capsys, RUN, *to)
+    assert "pip install -e '.[transformers]'" in export_error(capsys, RUN, *to)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     monkeypatch.setitem(sys.modules, "aiayn.commands.export.to_transformers", sys)
     hypotheses = project / f"outputs/{RUN}/test.hypotheses"
     hypotheses.write_text("Ein Hund.\n")
-    assert "has 1 lines and data/text/en-de/test.target has 3. Decode again" in fails(
+    assert "has 1 lines and data/text/en-de/test.target has 3. Decode again" in export_error(
         capsys, RUN, *to
     )
     hypotheses.unlink()
-    assert f"dvc repro -f decode@{RUN}" in fails(capsys, RUN, *to)
+    assert f"dvc repro -f decode@{RUN}" in export_error(capsys, RUN, *to)
     (project / f"models/{RUN}/averaged.safetensors").unlink()
-    assert f"dvc repro average@{RUN}" in fails(capsys, RUN, *to)
+    assert f"dvc repro average@{RUN}" in export_error(capsys, RUN, *to)
     assert not (project / "exports").exists()

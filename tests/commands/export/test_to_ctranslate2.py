@@ -1,4 +1,4 @@
-"""CTranslate2 with our weights computes what we do, and finds the same hypotheses."""
+"""CTranslate2 with our weights computes what our model does, and finds the same hypotheses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.commands.export.conftest import PIECES, SENTENCES, Drawn
+from tests.commands.export.conftest import PIECES, SENTENCES, RandomModel
 
 from aiayn.commands.export.engine import EngineSearch
 from aiayn.config import Decoding
@@ -24,18 +24,20 @@ ROWS: tuple[dict[str, object], ...] = (
 
 
 @pytest.mark.parametrize("columns", ROWS)
-def test_probabilities_are_ours(drawn: Drawn, tmp_path: Path, columns: dict[str, object]) -> None:
+def test_probabilities_are_ours(
+    random_model: RandomModel, tmp_path: Path, columns: dict[str, object]
+) -> None:
     from aiayn.commands.export import to_ctranslate2
 
-    model, row = drawn(**columns)
+    model, row = random_model(**columns)
     to_ctranslate2.write_model(model, row, PIECES, tmp_path)
     source, target = torch.randint(4, 40, (4, 9)), torch.randint(4, 40, (4, 7))
     ends, starts = torch.full((4, 1), END), torch.full((4, 1), START)
     with torch.no_grad():
         logits = model(torch.cat((source, ends), 1), torch.cat((starts, target), 1))
     logits[..., [PAD, START]] = float("-inf")
-    wanted = torch.cat((target, ends), 1)
-    expected = logits.log_softmax(2).gather(2, wanted[..., None])[..., 0]
+    labels = torch.cat((target, ends), 1)
+    expected = logits.log_softmax(2).gather(2, labels[..., None])[..., 0]
     engine = ctranslate2.Translator(str(tmp_path), compute_type="float32")
     words = [[[PIECES[n] for n in line] for line in side.tolist()] for side in (source, target)]
     found = [scored.log_probs for scored in engine.score_batch(*words)]
@@ -43,11 +45,11 @@ def test_probabilities_are_ours(drawn: Drawn, tmp_path: Path, columns: dict[str,
 
 
 def test_without_a_length_penalty_the_hypotheses_are_ours(
-    drawn: Drawn, bpe: Path, tmp_path: Path
+    random_model: RandomModel, bpe: Path, tmp_path: Path
 ) -> None:
     from aiayn.commands.export import to_ctranslate2
 
-    model, row = drawn(pieces=Bpe(bpe).size)
+    model, row = random_model(pieces=Bpe(bpe).size)
     with torch.no_grad():
         # likelier to end
         last = model.decoder_layers[-1].feed_forward_residual.norm.bias
@@ -64,7 +66,7 @@ def test_without_a_length_penalty_the_hypotheses_are_ours(
     ours = beam_search(model, [[*line, END] for line in pieces], decoding, device)
     found = to_ctranslate2.translate(folder, sources, search)
     expected = Bpe(bpe).decode([hypothesis.pieces for hypothesis in ours])
-    # where the limits of length decide, those differ
+    # hypotheses cut off by the length limits differ
     ended = [n for n, hypothesis in enumerate(ours) if len(hypothesis.pieces) < len(pieces[n]) + 51]
     assert [found[n] for n in ended] == [expected[n] for n in ended]
     assert len(ended) >= 10

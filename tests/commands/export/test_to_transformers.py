@@ -1,4 +1,4 @@
-"""MarianMT with our weights computes what we do; its tokenizer is our vocabulary."""
+"""MarianMT with our weights computes what our model does; its tokenizer is our vocabulary."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.commands.export.conftest import SENTENCES, Drawn
+from tests.commands.export.conftest import SENTENCES, RandomModel
 
 from aiayn.commands.export.engine import EngineSearch
 from aiayn.data.bpe.vocabulary import Bpe
 from aiayn.data.tokens.special import END, PAD, START
 
 pytest.importorskip("transformers", reason="the extra transformers is not installed")
-pytestmark = pytest.mark.filterwarnings("default")  # the library's own
+pytestmark = pytest.mark.filterwarnings("default")  # the library's own warnings
 
 
 @pytest.mark.parametrize("columns", [{}, {"N": 1, "h": 4, "d_k": 4, "d_v": 4}])
 def test_logits_and_pieces_are_ours(
-    drawn: Drawn, bpe: Path, tmp_path: Path, columns: dict[str, object]
+    random_model: RandomModel, bpe: Path, tmp_path: Path, columns: dict[str, object]
 ) -> None:
     from transformers import MarianMTModel, MarianTokenizer
 
     from aiayn.commands.export import to_transformers
 
     pieces = Bpe(bpe).size
-    model, row = drawn(pieces=pieces, **columns)
+    model, row = random_model(pieces=pieces, **columns)
     folder = tmp_path / "exported"
     folder.mkdir()
     search = EngineSearch(beam=2, alpha=0.7, longest=20)

@@ -1,4 +1,4 @@
-"""What README.md and docs/results.md say of the results is what the records say."""
+"""The results in README.md and docs/results.md are those of the records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aiayn.results.frames import Results
 pytestmark = pytest.mark.slow  # reads all reproductions
 
 ROOT = Path(__file__).parents[3]
-# a score, a deviation, an effect: what the records have two decimals of
+# a score, a deviation or an effect, which the records have with two decimals
 RESULT = re.compile(r"(?<!Python )\b\d+\.\d\d\b|±")
 
 
@@ -28,16 +28,16 @@ def rendered() -> dict[Path, str]:
     return documents.render(ROOT / "reproductions")
 
 
-def test_every_page_is_as_it_is_rendered(rendered: dict[Path, str]) -> None:
+def test_every_page_is_up_to_date(rendered: dict[Path, str]) -> None:
     assert len(rendered) == 4
     for path, content in rendered.items():
-        there = (ROOT / path).read_text(encoding="utf-8")
+        committed = (ROOT / path).read_text(encoding="utf-8")
         if path == README:
-            there = there.partition(BEGIN)[2].partition(END)[0]
-        assert there == content, f"{path}: run make reproductions"
+            committed = committed.partition(BEGIN)[2].partition(END)[0]
+        assert committed == content, f"{path}: run make reproductions"
 
 
-def test_no_result_is_typed(rendered: dict[Path, str]) -> None:
+def test_no_result_is_typed_by_hand(rendered: dict[Path, str]) -> None:
     """Neither around the rendered part of README.md, nor in the templates."""
     readme = (ROOT / README).read_text(encoding="utf-8")
     assert RESULT.search(rendered[README])
@@ -55,9 +55,7 @@ def test_the_first_screen_of_the_readme() -> None:
     assert lines[lines.index("```") + 1].startswith("make repro")
 
 
-def test_another_number_in_a_record_is_another_page(
-    rendered: dict[Path, str], tmp_path: Path
-) -> None:
+def test_a_changed_record_changes_the_pages(rendered: dict[Path, str], tmp_path: Path) -> None:
     for name in (documents.CLAIMS, "multi30k_tiny", "multi30k_long", "genia"):
         shutil.copytree(
             ROOT / "reproductions" / name, tmp_path / name, ignore=shutil.ignore_patterns("reports")
@@ -67,12 +65,12 @@ def test_another_number_in_a_record_is_another_page(
     before = record.read_text()
     assert "61.27" in before
     record.write_text(before.replace("61.27", "62.27"))
-    again = documents.render(tmp_path)
-    assert again[README] == rendered[README].replace("61.27", "62.27")
-    assert "| **62.27** (" in again[RESULTS]
+    changed = documents.render(tmp_path)
+    assert changed[README] == rendered[README].replace("61.27", "62.27")
+    assert "| **62.27** (" in changed[RESULTS]
 
 
-def test_a_score_that_is_not_there() -> None:
+def test_a_missing_score() -> None:
     with pytest.raises(DataError, match=r"genia: no bleu of parsing\.small on test"):
         Records(ROOT / "reproductions").score("genia", "parsing.small", "bleu")
 
@@ -94,25 +92,25 @@ def test_a_readme_without_its_comments_is_left_alone(
     assert "old\n" not in text
 
 
-def made(finding: str, effect: float, low: float, high: float) -> Claim:
+def make_claim(finding: str, effect: float, low: float, high: float) -> Claim:
     row = {"finding": finding, "verdict": "undecided", "effect": effect, "low": low, "high": high}
     (claim,) = claims(pd.DataFrame([row]))
     return claim
 
 
-def test_effects_point_to_the_right_where_they_are_as_claimed() -> None:
-    """Expected by hand from table 3: 24.9 and 25.8 BLEU; perplexities 4.92 and 4.67."""
-    lower = made("one_head", -0.5, -1.5, 0.25)
+def test_effects_are_positive_in_the_direction_of_the_claim() -> None:
+    """Computed by hand from table 3: 24.9 and 25.8 BLEU; perplexities 4.92 and 4.67."""
+    lower = make_claim("one_head", -0.5, -1.5, 0.25)
     assert (lower.ours, lower.low, lower.high) == (0.5, -0.25, 1.5)
     assert lower.paper == pytest.approx(0.9)
     assert lower.is_as_claimed
-    assert not made("dropout", -1.0, -2.0, 1.0).is_as_claimed
-    ratio = made("smoothing_perplexity", 1.05, 1.02, 1.08)
+    assert not make_claim("dropout", -1.0, -2.0, 1.0).is_as_claimed
+    ratio = make_claim("smoothing_perplexity", 1.05, 1.02, 1.08)
     assert (ratio.ours, ratio.low, ratio.high) == pytest.approx((5, 2, 8))
     assert ratio.paper == pytest.approx(100 * (4.92 / 4.67 - 1))
-    assert made("search", 0.5, 0.1, 0.9).paper is None
-    assert made("positions_bleu", -0.2, -1, 1).is_as_claimed
-    assert not made("positions_bleu", 0.4, -1, 1).is_as_claimed
+    assert make_claim("search", 0.5, 0.1, 0.9).paper is None
+    assert make_claim("positions_bleu", -0.2, -1, 1).is_as_claimed
+    assert not make_claim("positions_bleu", 0.4, -1, 1).is_as_claimed
 
 
 def test_every_claim_has_a_label() -> None:
@@ -121,8 +119,8 @@ def test_every_claim_has_a_label() -> None:
 
 
 def test_the_figure() -> None:
-    """A dot for each claim in either theme; an interval that goes on has an arrow."""
-    short, long = made("one_head", -1, -2, 0), made("search", 1, -50, 50)
+    """A dot for each claim in either theme; an interval beyond the axis has an arrow."""
+    short, long = make_claim("one_head", -1, -2, 0), make_claim("search", 1, -50, 50)
     for theme, (ink, paper) in THEMES.items():
         svg = draw([short, long], theme)
         assert ink in svg

@@ -1,4 +1,4 @@
-"""Publishing: everything but weights and text is copied, and nothing of an earlier copy stays."""
+"""Publishing: everything but weights and text is copied, and nothing of an earlier copy remains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_all_but_weights_and_text_is_copied(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(reproduction)
-    committed(reproduction)
+    mark_committed(reproduction)
     results = files(Path())
     shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
     stages = yaml.safe_load(Path("dvc.lock").read_text())["stages"]
@@ -49,7 +49,7 @@ def test_all_but_weights_and_text_is_copied(
     assert {path.name for path in folder.parent.iterdir()} == {"README.md", "toy-2"}
 
 
-def committed(reproduction: Path) -> None:
+def mark_committed(reproduction: Path) -> None:
     for path in reproduction.glob("run_metadata/*.train.json"):
         path.write_text(path.read_text().replace("-dirty", ""))
 

@@ -1,4 +1,4 @@
-"""Nothing is published of uncommitted code, or of a graph that has yet to run."""
+"""Uncommitted code and graphs that have yet to run are not published."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_code_that_differs_from_the_commit(tmp_path: Path) -> None:
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "m")
     check_committed(tmp_path)
-    # what the pipeline writes is published by itself
+    # files that the pipeline writes are exempt
     (tmp_path / "params.yaml").write_text("scale: toy\n")
     (tmp_path / "scales/copy").mkdir(parents=True)
     (tmp_path / "scales/copy/dvc.yaml").write_text("stages: {}\n")
@@ -33,7 +33,7 @@ def test_code_that_differs_from_the_commit(tmp_path: Path) -> None:
         check_committed(tmp_path)
 
 
-def test_a_folder_that_is_no_clone_is_one_line(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_clone_is_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(GraphError, match="Publish from a clone") as error:
         check_committed(tmp_path)
     assert "\n" not in str(error.value)

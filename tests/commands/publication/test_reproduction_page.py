@@ -20,12 +20,12 @@ def readme(folder: Path, name: str) -> str:
     return render(Reproduction(folder, name))
 
 
-def test_what_was_run_on_which_data_with_which_result(reproduction: Path) -> None:
+def test_the_runs_their_data_and_their_results(reproduction: Path) -> None:
     page = readme(reproduction, "toy")
     assert page.startswith('# toy: "Attention Is All You Need" at the scale toy\n')
-    said = " ".join(page.split())
-    assert "1 training, 2026-01-02 03:04 to 2026-01-02 03:05 (UTC), on cpu: 2 x An Invented" in said
-    assert "Python 3.11.0, torch 2.13.0." in said
+    text = " ".join(page.split())
+    assert "1 training, 2026-01-02 03:04 to 2026-01-02 03:05 (UTC), on cpu: 2 x An Invented" in text
+    assert "Python 3.11.0, torch 2.13.0." in text
     assert "| en-de.base | a-test-set | 2 | bleu | 25.00 | 24.00 to 26.00 |\n" in page
     source = "https://example.org/a_corpus/train.en.gz"
     assert f"| {source} | en-de | research only | sha256:{'a' * 64} |\n" in page
@@ -37,9 +37,9 @@ def test_what_was_run_on_which_data_with_which_result(reproduction: Path) -> Non
 def test_how_to_reproduce_it(reproduction: Path) -> None:
     commit = "4f2a" * 10
     page = readme(reproduction, "toy")
-    _, here, _, beside, _ = page.split("```\n")
-    assert here.startswith("make repro FROM=reproductions/toy\ncd scales/toy\n")
-    assert beside.splitlines() == [
+    _, in_clone, _, in_worktree, _ = page.split("```\n")
+    assert in_clone.startswith("make repro FROM=reproductions/toy\ncd scales/toy\n")
+    assert in_worktree.splitlines() == [
         f"git worktree add ../toy {commit}",
         "cp reproductions/toy/params.yaml reproductions/toy/dvc.lock ../toy",
         "cd ../toy",
@@ -52,13 +52,15 @@ def test_how_to_reproduce_it(reproduction: Path) -> None:
     later = record | {"commit": "5e5e" * 10, "ended": "2026-01-03T03:04:05+00:00"}
     path.with_name("en-de.big.train.json").write_text(json.dumps(later))
     several = readme(reproduction, "toy")
-    assert f"git worktree add ../toy {'5e5e' * 10}\n" in several  # that of the last training
+    assert f"git worktree add ../toy {'5e5e' * 10}\n" in several  # the commit of the last training
     assert several.index(f"`{'5e5e' * 10}` (1),") < several.index(f"`{commit}-dirty` (1).")
 
 
 @pytest.mark.parametrize("name", [path.parent.name for path in PUBLISHED])
-def test_a_published_one_can_be_started_again_in_this_clone(name: str, tmp_path: Path) -> None:
-    """Its commands, up to what trains for hours."""
+def test_a_published_reproduction_can_be_started_again_in_this_clone(
+    name: str, tmp_path: Path
+) -> None:
+    """Its commands run, up to the training."""
     done = subprocess.run(
         ["git", "clone", "-q", "--no-checkout", str(ROOT), str(tmp_path / "clone")],
         capture_output=True, text=True, check=False,
@@ -71,13 +73,15 @@ def test_a_published_one_can_be_started_again_in_this_clone(name: str, tmp_path:
     clone = tmp_path / "clone"
     shutil.copytree(ROOT / "reproductions" / name, clone / "reproductions" / name)
     page = (clone / "reproductions" / name / "README.md").read_text(encoding="utf-8")
-    _, here, _, beside, *_ = page.split("```\n")
-    assert here.splitlines()[0] == f"make repro FROM=reproductions/{name}"
-    commands = beside.replace("make repro", "make -o .venv/.ready --dry-run repro").splitlines()
+    _, in_clone, _, in_worktree, *_ = page.split("```\n")
+    assert in_clone.splitlines()[0] == f"make repro FROM=reproductions/{name}"
+    commands = in_worktree.replace(
+        "make repro", "make -o .venv/.ready --dry-run repro"
+    ).splitlines()
     assert commands.pop().startswith(".venv/bin/aiayn verify ")
     script = "set -e\n" + "\n".join(commands)
-    tried = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, check=False)
-    assert tried.returncode == 0, tried.stderr
+    result = subprocess.run(["bash", "-c", script], cwd=clone, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr
 
 
 def test_a_single_clean_commit_needs_no_remark(reproduction: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_row_for_each(reproduction: Path, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_of_many_results_it_has_the_first(
+def test_only_the_first_of_many_results_are_listed(
     reproduction: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reproductions_table, "SHOWN", 2)
@@ -53,7 +53,7 @@ def test_of_many_results_it_has_the_first(
 
 
 def test_the_verdicts_on_the_statements(reproduction: Path, tmp_path: Path) -> None:
-    """One that tests some has a column; what it does not test is empty there."""
+    """A reproduction that tests any has a column, empty where it does not test one."""
     for name in ("compared", "tests_nothing"):
         shutil.copytree(reproduction, tmp_path / name)
     lower = Effect(value=-1.26, low=-2.0, high=-0.5, p_value=0.01, corrected=0.04, count=5)

@@ -28,5 +28,5 @@ def composed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Config
 
 @pytest.fixture(scope="session")
 def wmt14(composed: Callable[[str], Config]) -> Config:
-    """Table 2's."""
+    """The parameters of table 2's scale."""
     return composed("wmt14")

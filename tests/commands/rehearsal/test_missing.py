@@ -1,4 +1,4 @@
-"""What is missing on a machine is named, and what is there is not."""
+"""What a machine lacks is named, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aiayn.data.corpora.fetching import source
 from aiayn.files import free_bytes
 
 
-def test_a_licensed_treebank_that_is_not_here(
+def test_a_missing_licensed_treebank(
     composed: Callable[[str], Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     semi = composed("wsj_semi")
@@ -42,20 +42,20 @@ def unreachable() -> str:
 
 def test_a_host_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    wanted = Download(url=unreachable(), checksum=f"sha256:{64 * '0'}", licence="none")
-    assert missing.missing_downloads([source(wanted, tmp_path)]) == [
-        f"{wanted.url}: no connection. Connect this machine, or set AIAYN_MIRROR."
+    download = Download(url=unreachable(), checksum=f"sha256:{64 * '0'}", licence="none")
+    assert missing.missing_downloads([source(download, tmp_path)]) == [
+        f"{download.url}: no connection. Connect this machine, or set AIAYN_MIRROR."
     ]
 
 
 def test_files_of_a_mirror_need_no_host(wmt14: Config, tmp_path: Path) -> None:
     found, lines = missing.sources(wmt14, str(tmp_path))
     assert (found, len(lines)) == ([], 7)  # five archives of training text, two of newstests
-    place = tmp_path / "www.statmt.org/wmt13/test.tgz"
-    place.parent.mkdir(parents=True)
-    place.write_bytes(b"")
+    archive = tmp_path / "www.statmt.org/wmt13/test.tgz"
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(b"")
     found, lines = missing.sources(wmt14, str(tmp_path))
-    assert ([one.path for one in found], len(lines)) == ([place], 6)
+    assert ([file.path for file in found], len(lines)) == ([archive], 6)
     assert missing.missing_downloads(found) == []
 
 
@@ -82,10 +82,10 @@ def test_a_launcher_with_more_gpus_than_the_machine(
     ]
     cluster = wmt14.replace(launcher=wmt14.launcher.replace(nodes=2, command="sh submit.sh"))
     assert [*missing.missing_processors(cluster)] == []
-    alone = wmt14.replace(launcher=Launcher(command=None))
-    assert [*missing.missing_processors(alone)] == []
-    nowhere = wmt14.replace(launcher=Launcher(command="no-such-program --fast"))
-    assert [*missing.missing_processors(nowhere)] == [
+    without_command = wmt14.replace(launcher=Launcher(command=None))
+    assert [*missing.missing_processors(without_command)] == []
+    not_installed = wmt14.replace(launcher=Launcher(command="no-such-program --fast"))
+    assert [*missing.missing_processors(not_installed)] == [
         "launcher.command starts 'no-such-program', which is not installed. Install it."
     ]
 
@@ -94,8 +94,8 @@ def test_no_gpu_for_device_cuda(wmt14: Config, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(missing, "visible_gpus", lambda: 0)
     (line,) = missing.missing_processors(wmt14)
     assert line.startswith("no GPU: machine.device is cuda, but torch sees none. Use a machine ")
-    chosen = wmt14.replace(machine=wmt14.machine.replace(device="cpu"))
-    assert [*missing.missing_processors(chosen)] == []
+    on_cpu = wmt14.replace(machine=wmt14.machine.replace(device="cpu"))
+    assert [*missing.missing_processors(on_cpu)] == []
 
 
 def test_too_little_disk(tmp_path: Path) -> None:
@@ -108,17 +108,17 @@ def test_too_little_disk(tmp_path: Path) -> None:
 
 def test_too_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(missing, "visible_gpus", lambda: 0)
-    there = missing.host_memory()
-    assert [*missing.missing_memory("en-de.big", there // 4, 2)] == []
-    (line,) = missing.missing_memory("en-de.big", there, 2)
+    memory = missing.host_memory()
+    assert [*missing.missing_memory("en-de.big", memory // 4, 2)] == []
+    (line,) = missing.missing_memory("en-de.big", memory, 2)
     assert line.startswith("memory: training en-de.big needs ")
 
 
 def test_a_host_with_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(missing, "size_at", lambda url: 12)
     checksum = f"sha256:{hashlib.sha256(b'').hexdigest()}"
-    wanted = Download(url="http://host/a.gz", checksum=checksum, licence="none", bytes=13)
-    assert missing.missing_downloads([source(wanted, tmp_path)]) == [
+    download = Download(url="http://host/a.gz", checksum=checksum, licence="none", bytes=13)
+    assert missing.missing_downloads([source(download, tmp_path)]) == [
         "http://host/a.gz: the host has 12 bytes, the catalogue declares 13. "
         "It is another version: set AIAYN_MIRROR."
     ]

@@ -1,4 +1,4 @@
-"""A scale in small keeps its tasks, vocabularies, searches and kinds of runs."""
+"""The small version of a scale keeps its tasks, vocabularies, searches and kinds of runs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,20 @@ def test_what_is_unchanged(scale: str, tmp_path: Path) -> None:
     small = config.load(tmp_path / config.PARAMS)
     assert real.scale == small.scale == scale
     for name, task in real.tasks.items():
-        made = small.task(name)
-        assert (made.kind, made.bpe) == (task.kind, task.bpe)
-        if task.decoding is None or made.decoding is None:
-            assert task.decoding is made.decoding
+        small_task = small.task(name)
+        assert (small_task.kind, small_task.bpe) == (task.kind, task.bpe)
+        if task.decoding is None or small_task.decoding is None:
+            assert task.decoding is small_task.decoding
         else:
-            assert task.decoding.replace(extra_length=made.decoding.extra_length) == made.decoding
-        assert (made.text.form, made.text.cleaning) == (task.text.form, task.text.cleaning)
-        assert made.text.splits == task.text.splits
+            assert (
+                task.decoding.replace(extra_length=small_task.decoding.extra_length)
+                == small_task.decoding
+            )
+        assert (small_task.text.form, small_task.text.cleaning) == (
+            task.text.form,
+            task.text.cleaning,
+        )
+        assert small_task.text.splits == task.text.splits
     assert small.tested == real.tested
     shortened = {"steps", "average", "checkpoint_steps"}
     narrowed = {"N", "d_model", "d_ff", "d_k", "d_v"} if lacks_gpus(real) else set()
@@ -69,7 +75,7 @@ def test_runs_of_every_kind(composed: Callable[[str], Config]) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
-def test_without_the_gpus_that_a_scale_asks_for(tmp_path: Path) -> None:
+def test_without_the_gpus_that_a_scale_requests(tmp_path: Path) -> None:
     assert lacks_gpus(make_project(ROOT, tmp_path, "wmt14_base", gpus="8"))
     small = config.load(tmp_path / config.PARAMS)
     assert (small.machine.device, small.launcher.gpus) == ("cpu", 2)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-# a training fails unless there is a file of its name
+# a training fails unless there is a file with its name
 STAGES = """
 vars:
   - root: .
@@ -37,7 +37,7 @@ stages:
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The project before anything ran; the current folder."""
+    """The project before anything ran, as the current folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DVC_SITE_CACHE_DIR", str(tmp_path / ".dvc/tmp/site"))
     (tmp_path / ".dvc").mkdir()

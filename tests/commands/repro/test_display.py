@@ -1,5 +1,4 @@
-"""What is printed of a graph that runs: a terminal's lines, and a line every half minute
-elsewhere."""
+"""What is printed while a graph runs: live lines in a terminal, elsewhere a line every half minute."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ from aiayn.commands.repro.stage_group import Event, StageGroup
 from aiayn.results import paths, progress
 from aiayn.results.progress import Fetching, Progress, clock
 
-SINCE = re.compile(r": \d+:\d\d")
-SOME_WAY = Progress(640, 1200, 2.3456, 8912.4, 41.6)
+ELAPSED = re.compile(r": \d+:\d\d")
+HALFWAY = Progress(640, 1200, 2.3456, 8912.4, 41.6)
 
 
 class Terminal(io.StringIO):
@@ -50,7 +49,7 @@ def group_that_prints(monkeypatch: pytest.MonkeyPatch, text: str, status: int = 
 
 
 def events(group: StageGroup) -> list[Event]:
-    """All, to the end."""
+    """All events until the group ends."""
     found: list[Event] = []
     while not group.has_ended:
         found += group.events()
@@ -70,7 +69,7 @@ def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StageGroup:
     """A training that has written its progress."""
     monkeypatch.chdir(tmp_path)
     group = group_in_stage(monkeypatch, TRAINING)
-    progress.write(paths.progress(paths.scratch("en-de.base", 16 * "a")), SOME_WAY)
+    progress.write(paths.progress(paths.scratch("en-de.base", 16 * "a")), HALFWAY)
     return group
 
 
@@ -105,89 +104,89 @@ def test_clock(seconds: float, text: str) -> None:
     assert clock(seconds) == text
 
 
-def test_a_training_says_how_far_it_is(group: StageGroup) -> None:
+def test_a_training_shows_its_progress(group: StageGroup) -> None:
     assert progress_line(group) == (
         "train@en-de.base: step 640 of 1,200, loss 2.346, 8,912 tokens/s, 0:42 left"
     )
 
 
-def test_a_job_says_so_in_its_log_too(
+def test_a_job_logs_its_progress(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    progress.write(tmp_path / "silent.json", SOME_WAY)
+    progress.write(tmp_path / "silent.json", HALFWAY)
     monkeypatch.setenv(progress.LOG, "1")
-    progress.write(tmp_path / "progress.json", SOME_WAY)
-    assert capsys.readouterr().out == f"{SOME_WAY}\n"
+    progress.write(tmp_path / "progress.json", HALFWAY)
+    assert capsys.readouterr().out == f"{HALFWAY}\n"
 
 
-def test_before_its_first_line_a_training_says_since_when(group: StageGroup) -> None:
+def test_before_its_first_progress_a_training_shows_the_elapsed_time(group: StageGroup) -> None:
     path = paths.progress(paths.scratch("en-de.base", 16 * "a"))
     path.write_text("{}")  # of another version
-    assert SINCE.fullmatch(progress_line(group).removeprefix(TRAINING))
+    assert ELAPSED.fullmatch(progress_line(group).removeprefix(TRAINING))
     path.unlink()
-    assert SINCE.fullmatch(progress_line(group).removeprefix(TRAINING))
+    assert ELAPSED.fullmatch(progress_line(group).removeprefix(TRAINING))
 
 
-def test_a_download_says_how_far_all_its_files_are(
+def test_a_download_shows_the_progress_of_all_its_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     group = group_in_stage(monkeypatch, "download@en-fr")
-    assert SINCE.fullmatch(progress_line(group).removeprefix(group.stage))
-    said = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
-    progress.write(paths.fetching(paths.DOWNLOADS, "en-fr"), said)
+    assert ELAPSED.fullmatch(progress_line(group).removeprefix(group.stage))
+    fetching = Fetching(2, 7, 1_500_000_000, 6_000_000_000, 9e6)
+    progress.write(paths.fetching(paths.DOWNLOADS, "en-fr"), fetching)
     progress.write(paths.fetching(paths.DOWNLOADS, "en-de"), Fetching(0, 1, 0, 1, 0.0))
     assert progress_line(group) == (
         "download@en-fr: 2 of 7 files, 1,500.0 of 6,000.0 MB, 9.0 MB/s, 8:20 left"
     )
 
 
-def test_a_run_whose_name_is_longer_is_another(group: StageGroup) -> None:
+def test_a_run_with_a_longer_name_is_not_confused_with_it(group: StageGroup) -> None:
     other = paths.progress(paths.scratch("en-de.base-s2", 16 * "b"))
     progress.write(other, Progress(1, 2, 9.0, 1.0, 1.0))
     assert "step 640 of 1,200" in progress_line(group)
 
 
-def test_a_terminal_has_a_line_for_each_and_one_for_all(
+def test_a_terminal_shows_a_line_for_each_stage_and_a_total(
     schedule: Schedule, group: StageGroup
 ) -> None:
     stream = Terminal()
-    shown = Display(schedule, stream)
+    display = Display(schedule, stream)
     schedule.done.add("encode")
-    shown.show([group])
+    display.show([group])
     lines = stream.getvalue()
     assert "train@en-de.base: step 640 of 1,200" in lines
     assert "1 of 2 stages done" in lines
-    shown.close()
+    display.close()
     last = stream.getvalue().splitlines()[-1]
-    assert SINCE.fullmatch(last.replace("1 of 2 stages done, ", ": "))
+    assert ELAPSED.fullmatch(last.replace("1 of 2 stages done, ", ": "))
 
 
-def test_elsewhere_a_line_every_half_minute(
+def test_without_a_terminal_a_line_is_printed_every_half_minute(
     schedule: Schedule, group: StageGroup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     stream = io.StringIO()
-    shown = Display(schedule, stream)
+    display = Display(schedule, stream)
     for _ in range(100):
         now += 1
-        shown.show([group])
+        display.show([group])
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("0 of 2 stages done, 0:30; train@en-de.base: step 640 of 1,200")
 
 
-def test_a_stage_that_another_process_runs_is_waited_for_with_its_progress(
+def test_while_waiting_for_another_process_its_progress_is_shown(
     group: StageGroup, schedule: Schedule
 ) -> None:
     now = time.time()
     stages = ["download@en-de", TRAINING]
     assert waiting_line(4711, stages, now + 60) == "waiting for process 4711"
-    told = f"waiting for process 4711; {TRAINING}: {SOME_WAY}"
-    assert waiting_line(4711, stages, now - 60) == told
+    progress_text = f"waiting for process 4711; {TRAINING}: {HALFWAY}"
+    assert waiting_line(4711, stages, now - 60) == progress_text
     terminal = Terminal()
     display = Display(schedule, terminal)
-    display.show([], [f"decode@en-de.base: {told}"])
-    assert f"decode@en-de.base: {told}" in terminal.getvalue()
+    display.show([], [f"decode@en-de.base: {progress_text}"])
+    assert f"decode@en-de.base: {progress_text}" in terminal.getvalue()
     display.close()

@@ -1,4 +1,4 @@
-"""What DVC's command line says of the graph, and a dvc.lock that a kill left incomplete."""
+"""The graph as DVC's command line reports it, and a dvc.lock that a kill left incomplete."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_graph(toy: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_graph_that_cannot_be_read_is_one_line(toy: Path) -> None:
+def test_a_graph_that_cannot_be_read_is_a_one_line_error(toy: Path) -> None:
     (toy / "dvc.yaml").write_text("stages: {prepare: {command: true}}")
     with pytest.raises(GraphError, match="dvc.yaml' validation failed") as caught:
         read_graph()
@@ -66,7 +66,7 @@ def test_a_lock_that_a_kill_cut_off_loses_one_entry(toy: Path) -> None:
     assert "train@a" in changed
 
 
-def test_every_cut_leaves_whole_entries(tmp_path: Path) -> None:
+def test_whole_entries_remain_wherever_it_is_cut_off(tmp_path: Path) -> None:
     lock, whole = tmp_path / "dvc.lock", yaml.safe_load(LOCK)["stages"]
     for cut in range(1, len(LOCK)):
         lock.write_text(LOCK[:cut])

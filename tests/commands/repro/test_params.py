@@ -20,14 +20,14 @@ WARMUP = "warmup_steps: 200"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project of nothing but conf/ and former parameters."""
+    """A project with only conf/ and previous parameters."""
     shutil.copytree(ROOT / "conf", tmp_path / "conf")
     (tmp_path / "params.yaml").write_text("former\n")
     return tmp_path
 
 
 @pytest.mark.parametrize("scale", [None, "multi30k"])
-def test_what_is_composed_is_the_scale(project: Path, scale: str | None) -> None:
+def test_the_composed_parameters_are_those_of_the_scale(project: Path, scale: str | None) -> None:
     write_params(project, scale)
     assert yaml.load((project / "params.yaml").read_text(), yaml.CSafeLoader)["scale"] == (
         scale or "demo"
@@ -35,7 +35,7 @@ def test_what_is_composed_is_the_scale(project: Path, scale: str | None) -> None
 
 
 def test_another_launcher(project: Path) -> None:
-    """Whatever the scale names; and another number of GPUs."""
+    """It replaces the scale's, with another number of GPUs."""
     write_params(project, "wmt14", "slurm", "4")
     composed = yaml.load((project / "params.yaml").read_text(), yaml.CSafeLoader)
     assert composed["launcher"]["command"].startswith(
@@ -47,14 +47,14 @@ def test_another_launcher(project: Path) -> None:
 
 @pytest.mark.parametrize("launcher", [None, "here"])
 def test_gpus_for_a_launcher_without_gpus(project: Path, launcher: str | None) -> None:
-    said = (
+    message = (
         "launcher.gpus is given, but the current launcher has no GPUs. Leave out GPUS, or choose a "
         "launcher that has them: LAUNCHER=gpu_each, ray, slurm, torchrun."
     )
-    assert complaint(project, "demo", launcher, "4") == said
+    assert error_message(project, "demo", launcher, "4") == message
 
 
-def test_a_launcher_that_is_not_there(project: Path) -> None:
+def test_a_launcher_that_does_not_exist(project: Path) -> None:
     with pytest.raises(
         ConfigError, match="conf/launcher/slrum.yaml: there is no such file. Did you"
     ):
@@ -65,7 +65,7 @@ def test_a_launcher_that_is_not_there(project: Path) -> None:
     "path", sorted((ROOT / "conf/launcher").glob("*.yaml")), ids=lambda p: p.stem
 )
 def test_every_launcher(project: Path, path: Path) -> None:
-    """Composed, validated, and each script that it names is there."""
+    """It is valid, and the scripts that it names exist."""
     write_params(project, launcher=path.stem)
     launcher = config.load(project / "params.yaml").launcher
     for command in (launcher.command, launcher.single):
@@ -74,7 +74,7 @@ def test_every_launcher(project: Path, path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
+    ("file", "old", "new", "message"),
     [
         (DEMO, "\n  warmup_steps", "\n\twarmup_steps", f"{DEMO}: not YAML: while scanning"),
         (DEMO, WARMUP, "warmup_steps: !!python/object/apply:os.system [ls]", f"{DEMO}: not YAML: could not determine a constructor for the tag"),
@@ -91,42 +91,42 @@ def test_every_launcher(project: Path, path: Path) -> None:
         ("conf/config.yaml", "  heads: 8", "", f"{DEMO}: profiling.heads is missing."),
     ],
 )  # fmt: skip
-def test_a_mistake(project: Path, file: str, old: str, new: str, said: str) -> None:
+def test_a_mistake(project: Path, file: str, old: str, new: str, message: str) -> None:
     path = project / file
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    assert complaint(project).startswith(said)
+    assert error_message(project).startswith(message)
 
 
-def test_a_scale_that_is_not_there(project: Path) -> None:
-    said = "conf/scale/demmo.yaml: there is no such file. Did you mean demo?"
-    assert complaint(project, "demmo") == said
+def test_a_scale_that_does_not_exist(project: Path) -> None:
+    message = "conf/scale/demmo.yaml: there is no such file. Did you mean demo?"
+    assert error_message(project, "demmo") == message
 
 
 @pytest.mark.parametrize("scale", ["../demo", "demo,wmt14", "demo; touch f", ""])
-def test_what_is_no_name_of_a_scale(project: Path, scale: str) -> None:
-    assert complaint(project, scale).startswith(f"scale has the invalid name {scale!r}.")
+def test_an_invalid_name_of_a_scale(project: Path, scale: str) -> None:
+    assert error_message(project, scale).startswith(f"scale has the invalid name {scale!r}.")
 
 
-def test_bytes_that_are_no_text(project: Path) -> None:
+def test_a_file_that_is_not_utf8(project: Path) -> None:
     with (project / TASKS).open("ab") as file:
         file.write(b"# gr\xfc\xdfe\n")
-    assert complaint(project).startswith(f"{TASKS}: not YAML: ")
+    assert error_message(project).startswith(f"{TASKS}: not YAML: ")
 
 
 def test_without_conf(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text("former\n")
-    said = "conf/config.yaml: there is no such file. Run from the project's folder."
-    assert complaint(tmp_path) == said
+    message = "conf/config.yaml: there is no such file. Run from the project's folder."
+    assert error_message(tmp_path) == message
 
 
-def complaint(
+def error_message(
     project: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
 ) -> str:
-    with pytest.raises(ConfigError) as error:
+    with pytest.raises(ConfigError) as caught:
         write_params(project, scale, launcher, gpus)
-    said = str(error.value)
-    assert "\n" not in said
+    message = str(caught.value)
+    assert "\n" not in message
     assert (project / "params.yaml").read_text() == "former\n"
-    return said
+    return message

@@ -1,4 +1,4 @@
-"""Where a scale's files are, and what a published reproduction becomes there."""
+"""Where a scale's files are, and how a published reproduction continues there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of nothing but what a scale's folder needs; the current folder."""
+    """A project with only what a scale's folder needs, as the current folder."""
     for name in ("conf", "pipeline", "src"):
         (tmp_path / name).symlink_to(ROOT / name)
     for name in ("dvc.yaml", "params.yaml"):
@@ -34,7 +34,7 @@ def scale_in(folder: Path) -> str:
     return config.load(folder / "params.yaml").scale
 
 
-def test_the_demo_is_the_top_folder_and_every_other_scale_has_its_own(top: Path) -> None:
+def test_the_demo_uses_the_top_folder_and_other_scales_their_own(top: Path) -> None:
     assert prepare(Path()) == prepare(Path(), "demo") == Path()
     folder = prepare(Path(), "copy")
     assert folder == Path("scales/copy")
@@ -43,7 +43,7 @@ def test_the_demo_is_the_top_folder_and_every_other_scale_has_its_own(top: Path)
     assert paths.project() == Path()
 
 
-def test_its_stages_are_the_projects(top: Path) -> None:
+def test_its_stages_are_those_of_the_project(top: Path) -> None:
     folder = prepare(Path(), "copy")
     changed = {
         (ours, theirs)
@@ -82,7 +82,7 @@ def test_a_scale_that_does_not_exist_leaves_no_folder(top: Path, scale: str) -> 
     assert not Path("scales").exists()
 
 
-def test_git_ignores_all_of_it_but_what_dvc_must_see(top: Path) -> None:
+def test_git_ignores_all_but_the_files_that_dvc_needs(top: Path) -> None:
     shutil.copy(ROOT / ".gitignore", top)
     subprocess.run(["git", "init", "-q"], check=True)
     (prepare(Path(), "copy") / "scores").mkdir()
@@ -90,8 +90,8 @@ def test_git_ignores_all_of_it_but_what_dvc_must_see(top: Path) -> None:
         Path("scales/copy", name).touch()
     command = ["git", "ls-files", "--others", "--exclude-standard", "scales"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    seen = ("dvc.lock", "dvc.yaml", "params.yaml")  # a clone needs all three to read the graph
-    assert listed.split() == [f"scales/copy/{name}" for name in seen]
+    needed = ("dvc.lock", "dvc.yaml", "params.yaml")  # a clone needs all three to read the graph
+    assert listed.split() == [f"scales/copy/{name}" for name in needed]
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def reproduction(top: Path) -> Path:
     return folder
 
 
-def test_a_reproduction_continues_in_a_folder_of_its_name(
+def test_a_reproduction_continues_in_a_folder_with_its_name(
     reproduction: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = copy_reproduction(Path(), reproduction)
@@ -114,7 +114,7 @@ def test_a_reproduction_continues_in_a_folder_of_its_name(
     assert (folder / "scores/copy.base.json").exists()
     assert not (folder / "README.md").exists()
     assert yaml.safe_load((folder / "dvc.yaml").read_text())["vars"] == [{"root": "../.."}]
-    # stopped and started again: nothing is copied over what was made since
+    # when started again, nothing overwrites newer files
     (folder / "scores/copy.base.json").write_text("newer")
     assert copy_reproduction(Path(), reproduction) == folder
     assert (folder / "scores/copy.base.json").read_text() == "newer"
@@ -128,7 +128,7 @@ def test_a_folder_that_is_no_reproduction(top: Path) -> None:
         copy_reproduction(Path(), Path("reproductions/x"))
 
 
-def test_the_folder_as_it_is(
+def test_an_existing_folder_is_not_changed(
     top: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["scale_folder", "--scale=copy", "--existing"])

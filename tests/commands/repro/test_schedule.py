@@ -26,7 +26,7 @@ TEXT = ["fetch@text", "encode@text"]
 SHORT, LONG = ["train@short", "score@short"], ["train@long", "score@long"]
 
 
-def schedule(jobs: int, *changed: str) -> Schedule:
+def make_schedule(jobs: int, *changed: str) -> Schedule:
     to_run = outdated(GRAPH, changed or GRAPH)
     return Schedule(GRAPH, {*GRAPH}, to_run, jobs, STEPS)
 
@@ -43,58 +43,56 @@ def end(schedule: Schedule, group: list[str]) -> None:
     schedule.running -= 1
 
 
-def test_one_after_the_other_what_most_wait_for_first_and_the_longest_training_before_others() -> (
-    None
-):
-    one = schedule(1)
+def test_one_job_starts_what_most_stages_wait_for_and_the_longest_training_first() -> None:
+    schedule = make_schedule(1)
     order = []
-    while groups := started(one):
+    while groups := started(schedule):
         assert len(groups) == 1
         order += groups
-        end(one, groups[0])
+        end(schedule, groups[0])
     assert order == [TEXT, ["profile"], LONG, SHORT, ["report"]]
-    assert one.blocked == []
+    assert schedule.blocked == []
 
 
-def test_as_many_in_parallel_as_there_are_jobs() -> None:
-    two = schedule(2)
-    assert started(two) == [TEXT, ["profile"]]
-    end(two, ["profile"])
-    assert started(two) == []  # everything else waits for the text
-    end(two, TEXT)
-    assert started(two) == [LONG, SHORT]
-    end(two, SHORT)
-    assert started(two) == []
-    end(two, LONG)
-    assert started(two) == [["report"]]
+def test_as_many_groups_run_in_parallel_as_there_are_jobs() -> None:
+    schedule = make_schedule(2)
+    assert started(schedule) == [TEXT, ["profile"]]
+    end(schedule, ["profile"])
+    assert started(schedule) == []  # everything else waits for the text
+    end(schedule, TEXT)
+    assert started(schedule) == [LONG, SHORT]
+    end(schedule, SHORT)
+    assert started(schedule) == []
+    end(schedule, LONG)
+    assert started(schedule) == [["report"]]
 
 
-def test_only_what_is_changed_and_what_depends_on_it_runs() -> None:
-    one = schedule(1, "score@short")
-    assert one.done == {*GRAPH} - {"score@short", "report"}
-    assert started(one) == [["score@short"]]
-    end(one, ["score@short"])
-    assert started(one) == [["report"]]
+def test_only_changed_stages_and_their_dependents_run() -> None:
+    schedule = make_schedule(1, "score@short")
+    assert schedule.done == {*GRAPH} - {"score@short", "report"}
+    assert started(schedule) == [["score@short"]]
+    end(schedule, ["score@short"])
+    assert started(schedule) == [["report"]]
 
 
-def test_a_failure_blocks_what_depends_on_it_and_nothing_else() -> None:
-    one = schedule(1)
-    while groups := started(one):
+def test_a_failure_blocks_only_its_dependents() -> None:
+    schedule = make_schedule(1)
+    while groups := started(schedule):
         if groups == [LONG]:
-            one.failed["train@long"] = "OSError: no space"
-            one.running -= 1
+            schedule.failed["train@long"] = "OSError: no space"
+            schedule.running -= 1
         else:
-            end(one, groups[0])
-    assert one.blocked == ["report", "score@long"]
-    assert one.unfinished() == {"long": "train@long: OSError: no space"}
-    assert "score@short" in one.done
+            end(schedule, groups[0])
+    assert schedule.blocked == ["report", "score@long"]
+    assert schedule.unfinished() == {"long": "train@long: OSError: no space"}
+    assert "score@short" in schedule.done
 
 
 def test_a_task_that_fails_leaves_its_runs_unfinished() -> None:
-    one = schedule(1)
-    one.failed |= {"fetch@text": "DataError: no folder", "profile": "MemoryError"}
+    schedule = make_schedule(1)
+    schedule.failed |= {"fetch@text": "DataError: no folder", "profile": "MemoryError"}
     reason = "fetch@text: DataError: no folder"
-    assert one.unfinished() == {
+    assert schedule.unfinished() == {
         "text": reason, "profile": "profile: MemoryError", "short": reason, "long": reason,
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Rows of a sweep: those of params.yaml with one column varied, for every seed."""
+"""Rows of a sweep: rows of params.yaml with one column varied, for every seed."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def test_a_row_for_every_value_and_seed(params: Path) -> None:
         ("base.positions=learned/x", "invalid name"),
     ],
 )
-def test_what_is_no_sweep_changes_nothing(params: Path, sweep: str, message: str) -> None:
+def test_an_invalid_sweep_changes_nothing(params: Path, sweep: str, message: str) -> None:
     before = params.read_bytes()
-    with pytest.raises(ConfigError) as refused:
+    with pytest.raises(ConfigError) as caught:
         add_rows(params, sweep)
-    assert message in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
     assert params.read_bytes() == before

@@ -1,4 +1,4 @@
-"""A project whose models were not trained."""
+"""A project with untrained models."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ RUN = "en-de.base"
 UNTESTED = "en-de.C_N2"
 PARSER = "parsing.parser"
 CLASSIFIER = "who-acts.classifier"
-LABELS = ("elle", "elles", "il", "ils", "je")  # as the vocabulary has them: sorted
+LABELS = ("elle", "elles", "il", "ils", "je")  # sorted, as in the vocabulary
 SENTENCES = ["A dog sleeps in the sun.", "Two men are walking."]
 WEIGHTS = (
     f"{RUN}/averaged.safetensors",
     f"{RUN}/checkpoints/step-0000008.safetensors",
     f"{PARSER}/averaged.safetensors",
-    f"{UNTESTED}/averaged.safetensors",  # of a graph in which it was tested: not to be taken
+    f"{UNTESTED}/averaged.safetensors",  # from a graph in which it was tested: not to be used
     f"{UNTESTED}/checkpoints/step-0000006.safetensors",
     f"{UNTESTED}/checkpoints/step-0000008.safetensors",
 )
@@ -40,8 +40,8 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """params.yaml, a vocabulary, and weights as they were drawn."""
+def project_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """params.yaml, a vocabulary, and untrained weights."""
     root = tmp_path_factory.mktemp("project")
     params = yaml.load((Path(__file__).parents[3] / "params.yaml").read_text(), yaml.CSafeLoader)
     row = Model(
@@ -76,9 +76,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(made)
-    return made
+def project(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(project_folder)
+    return project_folder
 
 
 @pytest.fixture

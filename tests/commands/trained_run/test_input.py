@@ -102,10 +102,10 @@ def test_only_lines_of_too_many_pieces(project: Path) -> None:
         TrainedRun(RUN).translate(["", "z " * 5000])
 
 
-def test_a_file_of_windows_is_read_as_the_same_text(
+def test_a_windows_file_is_read_as_the_same_text(
     project: Path, stdin: Callable[[bytes], None], capsys: Capture
 ) -> None:
-    """Which begins with a byte order mark and ends lines with CR and LF."""
+    """It begins with a byte order mark and ends lines with CR and LF."""
     text = "".join(f"{sentence}\n" for sentence in SENTENCES)
     outputs = []
     for content in (text.encode(), text.replace("\n", "\r\n").encode("utf-8-sig")):
@@ -119,7 +119,7 @@ def test_a_file_of_windows_is_read_as_the_same_text(
 @pytest.mark.slow
 def test_output_is_utf8_whatever_the_locale(project: Path) -> None:
     source = Path(__file__).parents[3] / "src"
-    ascii_alone = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    ascii_locale = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
     code = (
         "import aiayn.trained_run as t; t.translate = lambda *a: list(a[2])\n"
         f"from aiayn.commands import main; main(['translate', {RUN!r}])"
@@ -129,13 +129,13 @@ def test_output_is_utf8_whatever_the_locale(project: Path) -> None:
         input="café\n".encode(),
         capture_output=True,
         check=False,
-        env={**os.environ, **ascii_alone, "PYTHONPATH": str(source)},
+        env={**os.environ, **ascii_locale, "PYTHONPATH": str(source)},
     )
     assert (done.returncode, done.stdout) == (0, "café\n".encode())
     assert done.stderr == b"stdin, line 1: words that the model hardly knows: caf\\xe9\n"
 
 
-def test_bytes_that_are_not_utf8_are_one_clear_line(
+def test_bytes_that_are_not_utf8_are_a_one_line_error(
     project: Path, stdin: Callable[[bytes], None]
 ) -> None:
     stdin(b"a\xff\n")
@@ -143,7 +143,7 @@ def test_bytes_that_are_not_utf8_are_one_clear_line(
         main(["translate", RUN])
 
 
-def test_sentences_out_of_a_pipe(project: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_sentences_from_a_pipe(project: Path, tmp_path: Path, capsys: Capture) -> None:
     main(["translate", RUN, *SENTENCES])
     expected_output = capsys.readouterr()
     pipe = tmp_path / "pipe"

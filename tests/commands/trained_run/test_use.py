@@ -61,10 +61,10 @@ def test_a_parse_is_a_tree_over_the_words_of_the_input(project: Path, capsys: Ca
 def test_sentences_are_normalized_as_in_training(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    asked = config.load()
-    text = asked.tasks["en-de"].text.replace(form="lowercased_tokens")
-    tasks = {**asked.tasks, "en-de": asked.tasks["en-de"].replace(text=text)}
-    monkeypatch.setattr(config, "load", lambda *_: asked.replace(tasks=tasks))
+    params = config.load()
+    text = params.tasks["en-de"].text.replace(form="lowercased_tokens")
+    tasks = {**params.tasks, "en-de": params.tasks["en-de"].replace(text=text)}
+    monkeypatch.setattr(config, "load", lambda *_: params.replace(tasks=tasks))
     monkeypatch.setattr("aiayn.trained_run.translate", lambda *arguments: list(arguments[2]))
     main(["translate", RUN, "A dog, asleep."])
     assert capsys.readouterr().out == "a dog , asleep .\n"
@@ -79,7 +79,7 @@ def test_sentences_are_normalized_as_in_training(
         ("", "(TOP (XX A) (XX dog) (XX sleeps))"),
     ],
 )  # fmt: skip
-def test_what_is_no_tree_over_the_words_is_repaired(
+def test_an_output_that_is_no_tree_over_the_words_is_repaired(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, output: str, tree: str
 ) -> None:
     monkeypatch.setattr("aiayn.trained_run.translate", lambda *arguments: [output])
@@ -95,7 +95,9 @@ def test_the_first_tree_is_drawn(project: Path, tmp_path: Path) -> None:
     assert "Another" not in texts
 
 
-def test_beam_and_alpha_are_the_options(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beam_and_alpha_are_taken_from_the_options(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     used: list[Decoding] = []
 
     def watched(*arguments: Any) -> list[str]:
@@ -154,17 +156,17 @@ def test_errors_are_one_line(
     assert "\n" not in str(caught.value.code)
 
 
-def test_weights_of_endless_sentences(project: Path, tmp_path: Path) -> None:
+def test_weights_with_a_huge_max_length(project: Path, tmp_path: Path) -> None:
     weights = project / "models" / WEIGHTS[0]
-    kept = weights.rename(tmp_path / weights.name)
+    original = weights.rename(tmp_path / weights.name)
     try:
-        tensors, about = load_weights(kept)
+        tensors, about = load_weights(original)
         save_weights(weights, tensors, about.model_copy(update={"max_length": 10**12}))
         message = "CheckpointError: models/en-de.base/averaged.safetensors: max_length must be less"
         with pytest.raises(SystemExit, match=message):
             main(["translate", RUN, "x"])
     finally:
-        kept.replace(weights)
+        original.replace(weights)
 
 
 @pytest.mark.slow
@@ -185,7 +187,7 @@ def test_a_label_and_the_probability_of_each(
     assert {"layer 1, head 1", "layer 2, head 2", "</s>"} <= texts
 
 
-def test_a_run_that_labels_does_nothing_else(project: Path) -> None:
+def test_a_classifier_does_nothing_else(project: Path) -> None:
     with pytest.raises(SystemExit, match="does not translate, it classifies: aiayn classify who-a"):
         main(["translate", CLASSIFIER, "x"])
     with pytest.raises(SystemExit, match="does not classify, it translates: aiayn translate en-de"):
@@ -199,9 +201,9 @@ def test_a_translating_run_does_not_parse(project: Path) -> None:
 
 def test_weights_with_nan(project: Path, tmp_path: Path) -> None:
     weights = project / "models" / WEIGHTS[0]
-    kept = weights.rename(tmp_path / weights.name)
+    original = weights.rename(tmp_path / weights.name)
     try:
-        tensors, about = load_weights(kept)
+        tensors, about = load_weights(original)
         name = next(name for name, tensor in tensors.items() if tensor.dim() == 2)
         tensors[name] = tensors[name].clone()
         tensors[name][0, 0] = float("nan")
@@ -212,11 +214,11 @@ def test_weights_with_nan(project: Path, tmp_path: Path) -> None:
         with pytest.raises(SystemExit, match=message):
             main(["translate", RUN, *SENTENCES])
     finally:
-        kept.replace(weights)
+        original.replace(weights)
 
 
 def test_verifying_a_folder_that_is_not_a_reproduction(project: Path, capsys: Capture) -> None:
-    """Neither one that does not exist, nor one of something else."""
+    """One that does not exist, or has other content."""
     for folder in ("reproductions/demmo", "models"):
         with pytest.raises(SystemExit, match="^2$"):
             main(["verify", folder])

@@ -63,14 +63,14 @@ METADATA = {
 
 @pytest.fixture
 def side(tmp_path: Path) -> Side:
-    """Writes the files of a side; arguments change them."""
+    """Writes the files of a side, changed by the arguments."""
 
     def make(
         name: str,
         scores: Callable[[Any], None] = lambda data: None,
         stages: Callable[[Any], None] = lambda data: None,
         perplexity: float = 8.5,
-        **facts: Any,
+        **metadata: Any,
     ) -> Path:
         root = tmp_path / name
         for folder in ("scores", "history", "run_metadata"):
@@ -81,7 +81,7 @@ def side(tmp_path: Path) -> Side:
         stages(locked)
         (root / f"scores/{RUN}.json").write_text(json.dumps(scored))
         (root / f"history/{RUN}.csv").write_text(HISTORY.format(perplexity=perplexity))
-        trained = json.dumps(METADATA | facts)
+        trained = json.dumps(METADATA | metadata)
         (root / f"run_metadata/{RUN}.train.json").write_text(trained)
         (root / "dvc.lock").write_text(yaml.dump({"stages": locked}, Dumper=yaml.CSafeDumper))
         return root

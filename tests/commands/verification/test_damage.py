@@ -38,9 +38,9 @@ REPRODUCTIONS = Path(__file__).parents[3] / "reproductions"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph that DVC has run."""
-    root = tmp_path_factory.mktemp("made")
+    root = tmp_path_factory.mktemp("finished")
     (root / "src").mkdir()
     (root / "src/code.py").write_text("print()\n")
     (root / "make").write_text(MAKE)
@@ -53,14 +53,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(made, tmp_path / "copy", copy_function=shutil.copy2)
+def project(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(finished, tmp_path / "copy", copy_function=shutil.copy2)
     monkeypatch.chdir(tmp_path / "copy")
     return Path()
 
 
-def test_digests_are_those_of_dvc(project: Path) -> None:
-    """Also of a published reproduction, whose lock an older DVC wrote."""
+def test_digests_equal_those_of_dvc(project: Path) -> None:
+    """Including a published reproduction's, whose lock an older DVC wrote."""
     for root in (project, REPRODUCTIONS / "multi30k_long"):
         digests, compared = Digests(root), 0
         for entry in Lock(root / paths.LOCK).stages.values():
@@ -95,8 +95,8 @@ def test_a_flipped_bit_with_the_same_size_and_time(project: Path) -> None:
         opened.write(content)
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     after = file.stat()
-    same = [(s.st_ino, s.st_size, s.st_mtime_ns) for s in (before, after)]
-    assert same[0] == same[1]
+    identities = [(s.st_ino, s.st_size, s.st_mtime_ns) for s in (before, after)]
+    assert identities[0] == identities[1]
     assert damage_here(project, {"one"}) == ("scores/one/a differs from dvc.lock",)
 
 
@@ -114,7 +114,7 @@ def test_nothing_is_written(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
+    ("file", "old", "new", "change"),
     [
         ("params.yaml", "width: 8", "width: 9", "width changed since it ran"),
         ("src/code.py", "print()", "print(1)", "src changed since it ran"),
@@ -122,10 +122,10 @@ def test_nothing_is_written(project: Path) -> None:
     ],
 )
 def test_what_changed_since_a_stage_ran(
-    project: Path, file: str, old: str, new: str, said: str
+    project: Path, file: str, old: str, new: str, change: str
 ) -> None:
     Path(file).write_text(Path(file).read_text().replace(old, new))
-    assert damage_here(project, {"one"}) == (f"make@one: {said}",)
+    assert damage_here(project, {"one"}) == (f"make@one: {change}",)
 
 
 def test_a_missing_or_truncated_lock(project: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_published_file_that_differs_from_its_lock(project: Path) -> None:
 @pytest.mark.parametrize(
     "name", sorted(path.parent.name for path in REPRODUCTIONS.glob("*/dvc.lock"))
 )
-def test_the_published_reproductions_are_as_their_locks_have_them(name: str) -> None:
-    # whether the parameters are those of the runs is seen when the scale runs again
-    damaged = [said for said in damage_published(REPRODUCTIONS / name) if PARAMS.name not in said]
+def test_published_reproductions_match_their_locks(name: str) -> None:
+    # parameters are checked when the scale runs again
+    damaged = [line for line in damage_published(REPRODUCTIONS / name) if PARAMS.name not in line]
     assert damaged == []

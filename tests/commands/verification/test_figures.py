@@ -24,7 +24,7 @@ def verified(published: Path, here: Path) -> dict[str, tuple[str, str]]:
     return by_name(verify(published, here).figures)
 
 
-def bleu(value: float, **changes: Any) -> Callable[[Any], None]:
+def set_bleu(value: float, **changes: Any) -> Callable[[Any], None]:
     def change(data: Any) -> None:
         data["splits"]["test"]["bleu"] |= {"value": value, **changes}
 
@@ -47,35 +47,35 @@ def test_the_same_everywhere(side: Side) -> None:
 def test_inside_and_outside_of_the_published_interval(
     side: Side, here: float, verdict: str
 ) -> None:
-    found = compare(side("published"), side("here", bleu(here, low=0, high=100)))
+    found = compare(side("published"), side("here", set_bleu(here, low=0, high=100)))
     assert by_name(found)["test bleu"] == (verdict, "")
     assert by_name(found)["dev bleu"] == ("same", "")
 
 
 def test_a_score_without_an_interval_has_moved(side: Side) -> None:
     published = side("published", lambda data: data["splits"]["test"]["bleu"].pop("low"))
-    assert by_name(compare(published, side("here", bleu(25.5))))["test bleu"] == ("moved", "")
+    assert by_name(compare(published, side("here", set_bleu(25.5))))["test bleu"] == ("moved", "")
 
 
 def test_another_protocol_is_not_compared(side: Side) -> None:
-    found = by_name(compare(side("published"), side("here", bleu(25.0, signature="t"))))
+    found = by_name(compare(side("published"), side("here", set_bleu(25.0, signature="t"))))
     assert found["test bleu"] == ("not comparable", "another protocol: t, published s")
 
 
 def test_other_sentences_are_not_compared(side: Side) -> None:
-    def other(data: Any) -> None:
+    def change_sentences(data: Any) -> None:
         data["splits"]["dev"]["set"]["sha256"] = {"source": "x"}
 
-    found = by_name(compare(side("published"), side("here", other)))
+    found = by_name(compare(side("published"), side("here", change_sentences)))
     assert found["dev bleu"] == found["dev perplexity"] == ("not comparable", "other sentences")
     assert found["test bleu"] == ("same", "")
 
 
 def test_perplexity_over_other_pieces_is_not_compared(side: Side) -> None:
-    def other(stages: Any) -> None:
+    def change_vocabulary(stages: Any) -> None:
         stages["train_bpe@en-de"]["outs"][0]["md5"] = "b2.dir"
 
-    found = by_name(compare(side("published"), side("here", stages=other)))
+    found = by_name(compare(side("published"), side("here", stages=change_vocabulary)))
     assert found["dev perplexity"] == ("not comparable", "another vocabulary")
     assert found["dev bleu"] == ("same", "")
 
@@ -104,7 +104,7 @@ def test_a_folder_that_is_no_reproduction_is_one_line(side: Side, tmp_path: Path
 
 
 def test_the_columns_have_headings(side: Side) -> None:
-    published, here = side("published"), side("here", bleu(25.01))
+    published, here = side("published"), side("here", set_bleu(25.01))
     shutil.copy(Path(__file__).parents[3] / "dvc.yaml", here)
     heading, *lines = to_lines(verify(published, here))
     (line,) = (line for line in lines if " test bleu " in line)
@@ -115,31 +115,31 @@ def test_the_columns_have_headings(side: Side) -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "verdict"),
+    ("metadata", "verdict"),
     [
         ({"instruction_set": "AVX2"}, ("moved", ANOTHER_MACHINE)),
         ({"threads": 2, "versions": {"torch": "2.11.0"}}, ("moved", ANOTHER_MACHINE)),
         ({}, ("outside", "")),
     ],
 )
-def test_sentences_do_not_predict_what_another_machine_trains(
-    side: Side, facts: dict[str, Any], verdict: tuple[str, str]
+def test_sentence_intervals_do_not_apply_to_training_on_another_machine(
+    side: Side, metadata: dict[str, Any], verdict: tuple[str, str]
 ) -> None:
-    published, here = side("published"), side("here", bleu(20.0), **facts)
+    published, here = side("published"), side("here", set_bleu(20.0), **metadata)
     assert verified(published, here)["test bleu"] == verdict
 
 
-def test_another_machine_does_not_excuse_any_score(side: Side) -> None:
-    published, here = side("published"), side("here", bleu(10.0), instruction_set="AVX2")
+def test_another_machine_does_not_excuse_a_much_lower_score(side: Side) -> None:
+    published, here = side("published"), side("here", set_bleu(10.0), instruction_set="AVX2")
     assert verified(published, here)["test bleu"] == ("outside", "")
 
 
 def test_another_machine_excuses_neither_code_nor_perplexity(side: Side) -> None:
-    def code(stages: Any) -> None:
+    def change_code(stages: Any) -> None:
         stages["train@en-de.base"]["deps"][0]["md5"] = "other.dir"
 
     published = side("published")
-    here = side("here", bleu(20.0), code, instruction_set="AVX2")
+    here = side("here", set_bleu(20.0), change_code, instruction_set="AVX2")
     assert verified(published, here)["test bleu"] == ("outside", "")
     here = side("other", perplexity=20.0, instruction_set="AVX2")
     assert verified(published, here)["dev perplexity"] == ("outside", "")

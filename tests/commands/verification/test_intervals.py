@@ -56,5 +56,5 @@ def test_perplexity_varies_by_a_factor() -> None:
     assert bounds(figures({"base": [9.0]}, PERPLEXITY), "base-s1") == (6.0, 13.5, "factor")
 
 
-def test_seeds_that_all_give_the_same_predict_nothing() -> None:
+def test_seeds_with_equal_scores_are_not_used() -> None:
     assert bounds(figures({"base": [100.0, 100.0, 100.0]}), "base-s1") == (98.0, 102.0, "sentences")

@@ -49,75 +49,77 @@ def here(side: Side) -> Path:
         outputs = root / paths.outputs(run)
         write_lines(paths.hypotheses(outputs, "dev"), lines)
         splits = {"dev": score_task_split(task.kind, task.text, "dev", text, outputs)}
-        found = RunScores(run=run, task="en-de", model=run.split(".")[1], splits=splits)
-        scores.write(root / paths.scores(run), found)
+        run_scores = RunScores(run=run, task="en-de", model=run.split(".")[1], splits=splits)
+        scores.write(root / paths.scores(run), run_scores)
     return root
 
 
-def found(root: Path, texts: Path | None = None) -> tuple[str, ...]:
+def contradictions_in(root: Path, texts: Path | None = None) -> tuple[str, ...]:
     return contradictions([Results(root)], texts or root)
 
 
 def test_scores_that_follow_from_their_hypotheses(here: Path) -> None:
-    assert found(here) == ()
+    assert contradictions_in(here) == ()
 
 
 def test_swapped_hypotheses(here: Path) -> None:
     files = [paths.hypotheses(here / paths.outputs(run), "dev") for run in RUNS]
     for file, run in zip(files, reversed(RUNS), strict=True):
         write_lines(file, HYPOTHESES[run])
-    of_first, of_second = (corpus_bleu(HYPOTHESES[run], [REFERENCES]).score for run in RUNS)
-    assert abs(of_first - of_second) > 1
-    said = [sentence for sentence in found(here) if " dev bleu is " in sentence]
-    assert len(said) == 2
-    assert said[0].startswith(f"{here}/scores/{RUNS[0]}.json: dev bleu is {of_first:.2f} (")
-    assert f"but {files[0]} scores {of_second:.2f} (" in said[0]
+    first_bleu, second_bleu = (corpus_bleu(HYPOTHESES[run], [REFERENCES]).score for run in RUNS)
+    assert abs(first_bleu - second_bleu) > 1
+    bleu_lines = [line for line in contradictions_in(here) if " dev bleu is " in line]
+    assert len(bleu_lines) == 2
+    assert bleu_lines[0].startswith(f"{here}/scores/{RUNS[0]}.json: dev bleu is {first_bleu:.2f} (")
+    assert f"but {files[0]} scores {second_bleu:.2f} (" in bleu_lines[0]
 
 
 def test_a_widened_interval(here: Path) -> None:
     file = here / paths.scores(RUNS[0])
-    one = scores.read(file)
-    bleu = one.splits["dev"].scores["bleu"]
-    wide: Any = one.splits["dev"].replace(bleu=bleu.replace(low=0.0))
-    scores.write(file, one.replace(splits={"dev": wide}))
-    (said,) = found(here)
-    assert f"dev bleu is {bleu.value:.2f} (0.00 to {bleu.high:.2f})" in said
+    run_scores = scores.read(file)
+    bleu = run_scores.splits["dev"].scores["bleu"]
+    wide: Any = run_scores.splits["dev"].replace(bleu=bleu.replace(low=0.0))
+    scores.write(file, run_scores.replace(splits={"dev": wide}))
+    (line,) = contradictions_in(here)
+    assert f"dev bleu is {bleu.value:.2f} (0.00 to {bleu.high:.2f})" in line
 
 
-def test_of_a_published_side_the_references_are_those_here(here: Path, tmp_path: Path) -> None:
+def test_a_published_side_is_checked_against_the_references_here(
+    here: Path, tmp_path: Path
+) -> None:
     published = tmp_path / "elsewhere"
     shutil.copytree(here, published, ignore=shutil.ignore_patterns("text"))
-    assert found(published) == ()
+    assert contradictions_in(published) == ()
     file = paths.hypotheses(published / paths.outputs(RUNS[0]), "dev")
     write_lines(file, HYPOTHESES[RUNS[1]])
-    assert found(published) == ()  # nothing to compare with
-    assert found(published, here)
+    assert contradictions_in(published) == ()  # nothing to compare with
+    assert contradictions_in(published, here)
     write_lines(paths.lines(here / paths.text("en-de"), "dev", "target"), ["others"])
     manifest = paths.manifest(here / paths.text("en-de"))
     manifest.write_text(manifest.read_text().replace('"target": "', '"target": "0'))
-    assert found(published, here) == ()
+    assert contradictions_in(published, here) == ()
 
 
-def test_a_perplexity_that_is_not_that_of_its_loss(side: Side) -> None:
+def test_a_perplexity_that_does_not_match_its_loss(side: Side) -> None:
     root = side("here", perplexity=148.41)
-    assert found(root) == ()
+    assert contradictions_in(root) == ()
     file = root / paths.history(RUNS[0])
     file.write_text(file.read_text().replace("148.41", "1484.1"))
-    assert found(root) == (
+    assert contradictions_in(root) == (
         f"{file}: the last dev_perplexity is 1484.10, but its dev_loss gives 148.41",
     )
 
 
-def test_a_baseline_that_is_fitted_is_not_computed_again(here: Path) -> None:
+def test_a_fitted_baseline_is_not_recomputed(here: Path) -> None:
     """Its last digits differ between machines."""
     test_set = TestSet(corpora={}, pairs=1, sha256={})
     names = ("accuracy", "bag_of_words_accuracy")
-    recorded, again = (
+    recorded, recomputed = (
         SplitScores.of(test_set, dict.fromkeys(names, Score(value=value, signature="s")))
         for value in (80.2, 80.4)
     )
-    one = Hypotheses(
+    hypotheses = Hypotheses(
         "classification", Results(here).config.task("en-de").text, "dev", Path(), Path()
     )
-    (difference,) = _differences(Path("scores.json"), one, recorded, again)
+    (difference,) = _differences(Path("scores.json"), hypotheses, recorded, recomputed)
     assert "dev accuracy is 80.20" in difference

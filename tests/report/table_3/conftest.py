@@ -39,7 +39,7 @@ MODELS = {
     "D_smooth00": {**SMALL, "eps_ls": 0.0},
     "A_h2": {**SMALL, "h": 2},
 }
-# BLEU of one seed; what the paper says of its direction, and what ours comes to
+# BLEU of one seed, the direction that the paper claims, and our outcome
 ONE_SEED: dict[str, tuple[float, Direction | None, Outcome]] = {
     "small": (30.0, None, "undecided"),
     "A_h1": (28.0, "lower", "lower"),
@@ -56,7 +56,7 @@ Make = Callable[..., Evidence]
 def measured(
     name: str, bleu: float, claim: Direction | None = None, outcome: Outcome = "undecided"
 ) -> Variation:
-    """A row of one seed: 2.5 BLEU either side of its difference, perplexities 10 % of the ratio."""
+    """A row of one seed, with intervals of 2.5 BLEU and 10 % of the ratio of perplexities either side."""
     ratio = 1 + (30 - bleu) / 100
     effects: dict[str, Effect | None] = {"bleu": None, "perplexity": None}
     if name != "small":
@@ -101,9 +101,9 @@ def cost(parameters: int) -> dict[str, Any]:
 
 @pytest.fixture
 def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
-    """The evidence of a project whose table 3 is these entries; None: nothing has run."""
+    """Makes the evidence of a project with these entries in table 3; None if nothing has run."""
 
-    def gathered(entries: dict[str, Variation] | None) -> Evidence:
+    def make_evidence(entries: dict[str, Variation] | None) -> Evidence:
         params = {
             **toy,
             "models": {**toy["models"], **MODELS},
@@ -140,7 +140,7 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
             path.write_text(json.dumps(profile))
         return gather(tmp_path)
 
-    return gathered
+    return make_evidence
 
 
 @pytest.fixture

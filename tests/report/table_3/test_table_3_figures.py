@@ -1,4 +1,4 @@
-"""Table 3's figures over hand-made results: each row stands by what it varies."""
+"""Table 3's figures over hand-made results: each row is placed by what it varies."""
 
 from __future__ import annotations
 
