@@ -117,6 +117,8 @@ def parser() -> ArgumentParser:
     command.add_argument("scale", nargs="?", help="a file of conf/scale (default: the demo)")
     command.add_argument("--launcher", help="a file of conf/launcher (default: the scale's)")
     command.add_argument("--gpus", help="for each training (default: the launcher's)")
+
+    add(sync)
     return root
 
 
@@ -287,6 +289,20 @@ def rehearse(args: Namespace) -> None:
     from aiayn.commands.rehearsal.rehearse import rehearse as rehearse_scale
 
     sys.exit(0 if rehearse_scale(Path(), args.scale, args.launcher, args.gpus) else 1)
+
+
+def sync(args: Namespace) -> None:
+    """Mirror finished runs to the MLflow store."""
+    from aiayn.tracking.store import StoreError, store_name
+    from aiayn.tracking.sync import sync as sync_runs
+
+    try:
+        done = sync_runs(config.load())
+    except StoreError as error:
+        sys.exit(f"MLflow at {store_name()}: {error}.")
+    for warning in done.warnings:
+        print(f"MLflow: {warning}", file=sys.stderr)
+    print(done)
 
 
 def _opened(args: Namespace, use: str) -> tuple[TrainedRun, list[str], int]:
