@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from aiayn.commands import main
-from aiayn.commands.command_line import ATTENTION_KINDS
+from aiayn.commands.inference import ATTENTION_KINDS
 from aiayn.results.illustrations import KINDS
 
 RUN = "en-de.base"
