@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from aiayn.evaluation.contrasts import Design
 from aiayn.evaluation.variations import judge
