@@ -22,6 +22,7 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
 	@touch $(READY)
 
+SAY_WHERE := echo "The report is at $$PWD/reports/index.html"
 # stages in parallel; default: number of cores / machine.threads
 JOBS ?=
 REPRO := aiayn repro $(if $(JOBS),--jobs $(JOBS))
@@ -32,20 +33,19 @@ FOLDER := python -m aiayn.commands.repro.scale_folder $(if $(SCALE),--scale="$$S
 PREPARE := $(FOLDER) $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS") $(if $(FROM),--from="$$FROM")
 # enter the scale's folder, with its parameters composed again, or unchanged
 ENTER = folder=$$($(PREPARE)) && cd "$$folder"
-SAY_WHERE = && echo "The report is at $$PWD/reports/index.html"
 ENTER_AS_IS = folder=$$($(FOLDER) --existing) && cd "$$folder"
 
 repro: $(READY) ## run the whole pipeline (another scale: SCALE=multi30k; from a reproduction: FROM=reproductions/multi30k; on a cluster: LAUNCHER=slurm JOBS=24)
-	@$(ENTER) && $(REPRO) $(SAY_WHERE)
+	@$(ENTER) && $(REPRO) && $(SAY_WHERE)
 
 rehearse: $(READY) ## train a few steps with the launcher, run every stage, then list what the real run needs and what is missing (make rehearse SCALE=wmt14_base)
 	@aiayn rehearse $(if $(SCALE),"$$SCALE") $(if $(LAUNCHER),--launcher="$$LAUNCHER") $(if $(GPUS),--gpus="$$GPUS")
 
 report: $(READY) ## render the report, after running the stages it depends on
-	@$(ENTER) && $(REPRO) report $(SAY_WHERE)
+	@$(ENTER) && $(REPRO) report && $(SAY_WHERE)
 
 sweep: $(READY) ## train a model with several values of one column, as rows of table 3 (make sweep SET=E_learned.P_drop=0,0.2)
-	@$(ENTER) && python -m aiayn.commands.repro.sweep "$$SET" && $(REPRO) $(SAY_WHERE)
+	@$(ENTER) && python -m aiayn.commands.repro.sweep "$$SET" && $(REPRO) && $(SAY_WHERE)
 
 table3: $(READY) ## render only table 3, after running the stages it depends on
 	@$(ENTER) && $(REPRO) compare profile_models && python "$(CURDIR)/pipeline/report.py" --only table_3

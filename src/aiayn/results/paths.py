@@ -34,6 +34,8 @@ SCRATCH = Path("scratch")
 FAILURES = Path("logs/failures.json")
 EXPORTS = Path("exports")
 REPRODUCTIONS = Path("reproductions")
+# the folders of a reproduction whose files are in dvc.lock
+RECORDED = (HISTORIES, OUTPUTS, SCORES, METRICS, COMPARISONS, PROFILES, ILLUSTRATIONS)
 # tracked files that `make params` and the pipeline write; they are committed separately
 WRITTEN = (Path("params.yaml"), LOCK, METRICS, REPORTS, REPRODUCTIONS, SCALES)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def test_all_but_weights_and_text_is_copied(
     ):  # fmt: skip
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(name)
-    shutil.copy("run_metadata/en-de.base.train.json", removed[1])
+    metadata = json.loads(Path("run_metadata/en-de.base.train.json").read_text())
+    Path(removed[1]).write_text(json.dumps({**metadata, "commit": "4f2a-dirty"}))
     folder = publish("toy-2", force=True)
     assert folder == Path("reproductions/toy-2")
     assert files(folder) == results | {"README.md", manifest}

@@ -13,7 +13,6 @@ from aiayn.commands.publication.reproduction import Reproduction
 from aiayn.commands.publication.reproduction_page import write_page
 from aiayn.commands.publication.reproductions_table import write_table
 from aiayn.commands.repro.dvc_commands import changed_stages
-from aiayn.commands.verification.damage import RECORDED
 from aiayn.config import PARAMS, dvc_yaml, read_yaml
 from aiayn.errors import ConfigError, GraphError
 from aiayn.files import replaced_folder
@@ -101,7 +100,7 @@ def _published(lock: Lock) -> Iterator[Path]:
         yield from (paths.training_metadata(run), paths.decoding_metadata(run))
     yield from (paths.manifest(paths.text(task)) for task in params.tasks)
     written = {Path(path) for entry in lock.stages.values() for path in entry.outs}
-    yield from sorted(path for path in written if {path, *path.parents} & {*RECORDED})
+    yield from sorted(path for path in written if {path, *path.parents} & {*paths.RECORDED})
 
 
 def _lock_of_graph() -> str:

@@ -29,9 +29,10 @@ class Reproduction(Results):
 
     @cached_property
     def trainings(self) -> list[TrainingMetadata]:
-        """The metadata of every training, ordered by end time."""
-        files = (self.root / paths.METADATA).glob("*.train.json")
-        return sorted(map(metadata.read_train, files), key=lambda training: training.ended)
+        """The metadata of every training of the graph, ordered by end time."""
+        files = (self.root / paths.training_metadata(run) for run in self.config.runs)
+        trainings = map(metadata.read_train, filter(Path.exists, files))
+        return sorted(trainings, key=lambda training: training.ended)
 
     def distinct(self, fact: Callable[[TrainingMetadata], Any]) -> list[str]:
         """The distinct values of a fact of the trainings."""

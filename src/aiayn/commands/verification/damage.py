@@ -15,12 +15,6 @@ from aiayn.config import dvc_yaml
 from aiayn.results import paths
 from aiayn.results.lock import Entry, Lock, is_code
 
-# the folders of a reproduction whose files are in dvc.lock
-RECORDED = (
-    paths.HISTORIES, paths.OUTPUTS, paths.SCORES, paths.METRICS, paths.COMPARISONS, paths.PROFILES,
-    paths.ILLUSTRATIONS,
-)  # fmt: skip
-
 
 def damage_here(here: Path, names: Collection[str]) -> tuple[str, ...]:
     """A sentence for each output of the given stages that was changed, deleted or added since they
@@ -86,10 +80,10 @@ def damage_published(folder: Path) -> tuple[str, ...]:
             found.append(f"{file} is truncated or damaged at {name}")
             continue
         for path, md5 in ((Path(out), md5) for out, md5 in entry.outs.items()):
-            if path.parts[0] in map(str, RECORDED):
+            if path.parts[0] in map(str, paths.RECORDED):
                 recorded.append(path)
                 found += digests.changes(path, md5)
-    for top in RECORDED:
+    for top in paths.RECORDED:
         for each in sorted((folder / top).rglob("*")):
             path = each.relative_to(folder)
             if each.is_file() and not {path, *path.parents} & {*recorded}:
