@@ -170,9 +170,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.stage:
-        STAGES[given.stage](given.folder, given.task, given.pairs)
+    arguments = parser.parse_args()
+    if arguments.stage:
+        STAGES[arguments.stage](arguments.folder, arguments.task, arguments.pairs)
         uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         seconds = sum(use.ru_utime + use.ru_stime for use in uses)
         print(
@@ -181,11 +181,11 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="aiayn-corpora-") as name:
         folder = Path(name)
-        print(f"{given.task}, {given.pairs:,} pairs\n")
+        print(f"{arguments.task}, {arguments.pairs:,} pairs\n")
         print("| stage | processor seconds | seconds | MB, peak | MB of disk |\n|" + 5 * " --- |")
         for stage in STAGES:
             before = size(folder)
-            found = measured(stage, folder, given.task, given.pairs)
+            found = measured(stage, folder, arguments.task, arguments.pairs)
             disk = (size(folder) - before) / 1e6
             print(
                 f"| {stage} | {found['seconds']:.1f} | {found['wall']:.1f} "

@@ -161,9 +161,9 @@ def main() -> None:
     parser.add_argument(
         "--widen", type=int, default=1, help="a model so many times as wide, of the same outputs"
     )
-    given = vars(parser.parse_args())
-    rounds = given.pop("rounds")
-    work = Work(**given)
+    arguments = vars(parser.parse_args())
+    rounds = arguments.pop("rounds")
+    work = Work(**arguments)
     load_weights(paths.averaged(paths.model(work.run)))  # or one line says how to get them
     row, threads = params.model_of(work.run), work.threads
     contenders = ["plain", OURS, f"{OURS}, stop: beam"]

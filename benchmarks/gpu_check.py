@@ -35,7 +35,7 @@ from aiayn.training.trainer import Trainer
 REPORT = Path("gpu_report.md")
 TESTS = ("tests/gpu", "tests/model/test_device.py")
 WARM_UP_STEPS, STEPS = 5, 20
-MOST_STEPS = 500  # to see every shape three times
+MAX_STEPS = 500  # to see every shape three times
 # how a step's kernels are chosen and started; last what may leave torch's allocator unusable
 TORCHS, OWN, REPLAYED = KERNELS = ("of torch alone", "own", "own, in CUDA graphs")
 PIECES = 37_000
@@ -118,7 +118,7 @@ def step_times(micro_batches: int, kernels: str) -> tuple[float, float, float]:
 def _replay_whole_steps(trainer: Trainer) -> None:
     """Train until the micro-batches of some steps in a row have all been replayed."""
     whole = 0
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         before = trainer.graphs.replayed if trainer.graphs else 0
         trainer.step()
         after = trainer.graphs.replayed if trainer.graphs else 0

@@ -239,7 +239,7 @@ def main() -> None:
     torch.set_deterministic_debug_mode("error")
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     rows = {"base": BASE, "big": BIG}
-    asked = [("base", 8, 8), ("base", 1, 8), ("base", 1, 1), ("big", 8, 8), ("big", 1, 8)]
+    cases = [("base", 8, 8), ("base", 1, 8), ("base", 1, 1), ("big", 8, 8), ("big", 1, 8)]
     for title, own in (("With torch's kernels alone", False), ("With the project's own", True)):
         with (
             answering_for_a_gpu(),
@@ -247,7 +247,7 @@ def main() -> None:
             # kernels cannot be tried on tensors without numbers
             mock.patch(TRITON, return_value="counted" if own else None),
         ):
-            steps = {name: step_of(rows[name[0]], name[2], name[1]) for name in asked}
+            steps = {name: step_of(rows[name[0]], name[2], name[1]) for name in cases}
         print(f"\n## {title}\n")
         print("\n".join(tables(steps)), flush=True)
     print("\n## Started one by one, or as CUDA graphs\n")

@@ -67,16 +67,16 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name in WITHOUT_KERNEL or function.namespace not in ("aten", "aiayn"):
             return out
         count = flop_registry.get(function.overloadpacket)
-        given = args[:3] if name == "addmm" else args  # without a format of the sums
+        positional = args[:3] if name == "addmm" else args  # without the type of its output
         self.operators.append(
             Operator(
                 kind=self.kind(name, [tuple(tensor.shape) for tensor in tensors]),
                 name=name,
                 kernels=KERNELS.get(name, 1),
                 bytes=_bytes(name, read, written),
-                flops=count(*given, **kwargs, out_val=out) if count else 0,
-                # the first of addmm's is that of its sums
-                dtype=next((t.dtype for t in reversed(given) if isinstance(t, Tensor)), None),
+                flops=count(*positional, **kwargs, out_val=out) if count else 0,
+                # addmm's first argument may have another type
+                dtype=next((t.dtype for t in reversed(positional) if isinstance(t, Tensor)), None),
                 in_micro_batch=self.in_micro_batch,
             )
         )

@@ -1,4 +1,4 @@
-"""Passes a program on to `server.py`, and ends as it does: SOCKET PYTHON PROGRAM WORD ...
+"""Has `server.py` run a program, and ends as it does: SOCKET PYTHON PROGRAM ARGUMENT ...
 
 What needs a process of its own is run by PYTHON. Where the standard library has modules that are slow to
 import, such as pathlib, this does without.
@@ -16,10 +16,10 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signa
 OPTIONS = {"-B", "-m", "-u"}
 
 
-def needs_a_start(program: str, words: list[str], address: str) -> bool:
+def needs_a_start(program: str, arguments: list[str], address: str) -> bool:
     """Whether only a new interpreter will do: for its options, or because settings that it reads when it
     starts are not those of the server."""
-    first = next((word for word in words if word not in OPTIONS), "-")
+    first = next((one for one in arguments if one not in OPTIONS), "-")
     if program == "python" and first.startswith("-"):
         return True
     with open(f"{address}.settings") as file:  # noqa: PTH123
@@ -31,15 +31,15 @@ def needs_a_start(program: str, words: list[str], address: str) -> bool:
 
 
 def main() -> None:
-    address, python, program, *words = sys.argv[1:]
-    if needs_a_start(program, words, address):
-        beside = python.removesuffix(os.path.basename(python)) + program  # noqa: PTH119
-        before = [] if program == "python" else [beside]
-        os.execv(python, [python, *before, *words])
+    address, python, program, *arguments = sys.argv[1:]
+    if needs_a_start(program, arguments, address):
+        script = python.removesuffix(os.path.basename(python)) + program  # noqa: PTH119
+        before = [] if program == "python" else [script]
+        os.execv(python, [python, *before, *arguments])
     mask = os.umask(0)
     os.umask(mask)
     request = {
-        "program": program, "words": words, "folder": os.getcwd(),  # noqa: PTH109
+        "program": program, "arguments": arguments, "folder": os.getcwd(),  # noqa: PTH109
         "environment": {**os.environ},
         "umask": mask,
     }  # fmt: skip

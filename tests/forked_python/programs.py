@@ -1,8 +1,8 @@
 """`python`, `dvc`, `aiayn` and `torchrun` without the seconds that importing torch, MLflow and DVC takes.
 
-A process imports these once. Programs beside each other in a folder, for PATH, have it run what they are asked
-for in a fork: with their folder, environment, streams, signals and exit code, and with the modules of aiayn that
-the environment's PYTHONPATH names. Tests of starting, of process trees and of what an environment does to
+One process imports these, once. Programs of these names, in a folder to be put on PATH, run in its forks: with their
+folder, environment, streams, signals and exit code, and with the modules of aiayn that the environment's PYTHONPATH
+names. Tests of starting, of process trees and of what an environment does to
 an interpreter use `sys.executable`.
 """
 

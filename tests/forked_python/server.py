@@ -2,7 +2,7 @@
 
 python server.py SOCKET FOLDER: `client.py` connects to the socket, sends what a fork takes over (`Request`)
 with its standard streams, and then the numbers of signals to pass on; it receives the wait status. `FOLDER`
-holds the programs that call the client. See `ForkedPython`.
+holds the programs that call the client (programs.py).
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ BIN = Path(sys.executable).parent
 class Request(TypedDict):
     """What is not inherited by a fork of the server, but would be by a new process.
 
-    `words` are those after `python`: -B, -u, and SCRIPT ... or -m MODULE ...; or `program` is the name of a
-    script beside it, and they are those after its name.
+    `program` is `python`, whose `arguments` are -B, -u, and SCRIPT ... or -m MODULE ...; or the name of a script
+    in the interpreter's folder, and `arguments` are the script's.
     """
 
     program: str
-    words: list[str]
+    arguments: list[str]
     folder: str
     environment: dict[str, str]
     umask: int
@@ -114,7 +114,7 @@ def become(request: Request, streams: list[int], folder: Path) -> NoReturn:
     sys.executable = str(folder / "python")
     code = 1
     try:
-        code = exit_code_of(request["program"], request["words"])
+        code = exit_code_of(request["program"], request["arguments"])
     finally:
         os._exit(code)
 
@@ -128,11 +128,11 @@ def differs_for_tqdm(environment: dict[str, str]) -> bool:
     return here != there
 
 
-def exit_code_of(program: str, words: list[str]) -> int:
+def exit_code_of(program: str, arguments: list[str]) -> int:
     """Run a program to its end, as the interpreter does, apart from freeing what it holds."""
     code = 0
     try:
-        run(program, words)
+        run(program, arguments)
     except SystemExit as end:
         if isinstance(end.code, int):
             code = end.code
@@ -152,26 +152,26 @@ def exit_code_of(program: str, words: list[str]) -> int:
     return code
 
 
-def run(program: str, words: list[str]) -> None:
-    """What `python` does with its words; the first entry of the path is this file's folder here."""
+def run(program: str, arguments: list[str]) -> None:
+    """Do what `python` does with its arguments. The first entry of sys.path is this file's folder until then."""
     path = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
     if program != "python":
-        words = [str(BIN / program), *words]
-    while words[0] in ("-B", "-u"):
-        option, *words = words
+        arguments = [str(BIN / program), *arguments]
+    while arguments[0] in ("-B", "-u"):
+        option, *arguments = arguments
         if option == "-B":
             sys.dont_write_bytecode = True
         else:
             for stream in (sys.stdout, sys.stderr):
                 stream.reconfigure(write_through=True)
-    if words[0] == "-m":
-        sys.argv = words[1:]
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
         sys.path[:1] = [str(Path.cwd()), *path]
-        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
     else:
-        sys.argv = words
-        sys.path[:1] = [str(Path(words[0]).resolve().parent), *path]
-        script = Path(words[0]).absolute()
+        sys.argv = arguments
+        sys.path[:1] = [str(Path(arguments[0]).resolve().parent), *path]
+        script = Path(arguments[0]).absolute()
         main = sys.modules["__main__"] = ModuleType("__main__")
         main.__file__ = str(script)
         exec(compile(script.read_bytes(), script, "exec"), vars(main))

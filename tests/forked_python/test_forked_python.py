@@ -39,11 +39,11 @@ ENDS = {
 }
 
 
-def run(python: str, folder: Path, *words: str, **environment: str) -> tuple[int, str, str]:
+def run(python: str, folder: Path, *arguments: str, **environment: str) -> tuple[int, str, str]:
     # what a shell, which starts the forked one, would set
     settings = {"OMP_NUM_THREADS": "1", "PWD": str(folder)}
     done = subprocess.run(
-        [python, *words], cwd=folder, env={**os.environ, **settings, **environment},
+        [python, *arguments], cwd=folder, env={**os.environ, **settings, **environment},
         input="typed", capture_output=True, text=True, check=False,
     )  # fmt: skip
     # a traceback begins with the server's own calls
@@ -60,12 +60,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "words", [("shows.py", "a", "-b"), ("-m", "shows", "a"), ("-B", "-u", "shows.py")]
+    "arguments", [("shows.py", "a", "-b"), ("-m", "shows", "a"), ("-B", "-u", "shows.py")]
 )
-def test_it_sees_what_a_start_of_its_own_would(folder: Path, words: tuple[str, ...]) -> None:
+def test_it_sees_what_a_start_of_its_own_would(folder: Path, arguments: tuple[str, ...]) -> None:
     settings = {"PYTHONPATH": str(folder / "src"), "TQDM_DISABLE": "1", "MINE": "1 2"}
-    forked = run(programs.python(), folder, *words, **settings)
-    assert forked == run(sys.executable, folder, *words, **settings)
+    forked = run(programs.python(), folder, *arguments, **settings)
+    assert forked == run(sys.executable, folder, *arguments, **settings)
     assert forked[0] == 0
     assert str(folder / "src/aiayn/__init__.py") in forked[1]
     assert forked[2] == "to standard error"
@@ -78,14 +78,14 @@ def test_it_ends_alike(folder: Path, end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "environment"),
+    ("arguments", "environment"),
     [(("-c", "import sys; print(sys.executable)"), {}), (("a.py",), {"PYTHONHASHSEED": "1"}), (("a.py",), {"OMP_NUM_THREADS": "2"})],
 )  # fmt: skip
 def test_what_only_a_start_reads_gets_one(
-    folder: Path, words: tuple[str, ...], environment: dict[str, str]
+    folder: Path, arguments: tuple[str, ...], environment: dict[str, str]
 ) -> None:
     (folder / "a.py").write_text("import sys; print(sys.executable)")
-    _, printed, _ = run(programs.python(), folder, *words, **environment)
+    _, printed, _ = run(programs.python(), folder, *arguments, **environment)
     assert printed == f"{sys.executable}\n"
 
 

@@ -1,5 +1,5 @@
 /* What the page does beyond showing: values under the pointer, series to switch off, tables to sort, columns to
-   hide. Without it everything is still there. Figures say what they hold in data- attributes (report/figure_data.py). */
+   hide. Without it everything is still there. Figures carry their data in data- attributes (report/figure_data.py). */
 "use strict";
 
 /** @typedef { {x: number, y: number, name: string, group: Element, isBar?: boolean} } Point in units of the SVG's viewBox */
@@ -24,17 +24,17 @@ const RESOLUTION = 0.01; // coordinates are written with two decimals
 const value = (point, axis) => {
   const axes = point.group.closest("[data-x]");
   const {scale, limits: [first, last], points: [from, to], label, names} = JSON.parse(axes.dataset[axis]);
-  const read = place => {
+  const valueAt = place => {
     const part = (place - from) / (to - from);
     return scale === "log" ? first * (last / first) ** part : first + (last - first) * part;
   };
   // several bars stand around a whole number
-  const number = axis === "x" && (names || point.isBar) ? Math.round(read(point.x)) : read(point[axis]);
-  const error = Math.abs(read(point[axis] + RESOLUTION) - read(point[axis]));
-  // the shortest number that the drawing does not tell from this one
+  const number = axis === "x" && (names || point.isBar) ? Math.round(valueAt(point.x)) : valueAt(point[axis]);
+  const error = Math.abs(valueAt(point[axis] + RESOLUTION) - valueAt(point[axis]));
+  // the fewest digits that the coordinates cannot distinguish from this number
   const digits = Math.abs(number) <= error ? 0 : [1, 2, 3, 4, 5, 6].find(count => Math.abs(+number.toPrecision(count) - number) <= error) ?? 7;
-  const written = digits && (+number.toPrecision(digits)).toLocaleString("en", {maximumSignificantDigits: digits});
-  const shown = names ? names[number] : String(written);
+  const rounded = digits && (+number.toPrecision(digits)).toLocaleString("en", {maximumSignificantDigits: digits});
+  const shown = names ? names[number] : String(rounded);
   return label ? `${label}: ${shown}` : shown;
 };
 
@@ -57,7 +57,7 @@ const show = (svg, point) => {
   place();
 };
 
-let /** @type {Element} */ anchor = mark; // what the value stands beside
+let /** @type {Element} */ anchor = mark; // the element beside which the value is shown
 const place = () => {
   const {right, top} = anchor.getBoundingClientRect();
   const left = Math.min(right + 6, document.documentElement.clientWidth - tip.offsetWidth - 4);
@@ -74,17 +74,17 @@ const hide = svg => {
 };
 
 /** @param {SVGSVGElement} svg */
-const readable = svg => {
+const showValuesOf = svg => {
   let /** @type {Point | undefined} */ current;
-  const near = event => {
+  const showNearest = event => {
     const {x, y} = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
     const distance = point => Math.hypot(point.x - x, point.y - y);
     current = points(svg).reduce((best, point) => (!best || distance(point) < distance(best) ? point : best), undefined);
     if (current && distance(current) < 30) show(svg, current);
     else hide(svg);
   };
-  svg.addEventListener("pointermove", near);
-  svg.addEventListener("pointerdown", near);
+  svg.addEventListener("pointermove", showNearest);
+  svg.addEventListener("pointerdown", showNearest);
   svg.addEventListener("pointerleave", event => event.pointerType === "mouse" && hide(svg)); // after a touch it stays
   svg.addEventListener("pointercancel", () => hide(svg)); // the touch scrolls
   svg.addEventListener("blur", () => hide(svg));
@@ -121,12 +121,12 @@ const readable = svg => {
 };
 
 /** @param {HTMLTableElement} table of attention weights, each in the title of its cell */
-const legible = table => {
+const showWeightsOf = table => {
   const cells = [...table.querySelectorAll("td[title]")];
   const columns = table.tHead.rows[0].cells.length - 1;
   let current = -1;
-  const tell = number => {
-    end();
+  const showWeight = number => {
+    hideWeight();
     mark.remove();
     current = number;
     anchor = cells[number];
@@ -135,29 +135,29 @@ const legible = table => {
     tip.hidden = false;
     place();
   };
-  const end = () => {
+  const hideWeight = () => {
     if (table.contains(anchor)) tip.hidden = true;
     cells[current]?.classList.remove("shown");
   };
   cells.forEach((cell, number) => {
     cell.ariaLabel = cell.title;
     cell.removeAttribute("title"); // or the browser would show it too
-    for (const kind of ["pointermove", "pointerdown"]) cell.addEventListener(kind, () => tell(number));
+    for (const kind of ["pointermove", "pointerdown"]) cell.addEventListener(kind, () => showWeight(number));
   });
-  table.addEventListener("pointerleave", event => event.pointerType === "mouse" && end());
-  for (const kind of ["pointercancel", "blur"]) table.addEventListener(kind, end);
+  table.addEventListener("pointerleave", event => event.pointerType === "mouse" && hideWeight());
+  for (const kind of ["pointercancel", "blur"]) table.addEventListener(kind, hideWeight);
   table.tabIndex = 0;
   table.addEventListener("keydown", event => {
     const step = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns}[event.key];
-    if (event.key === "Escape") end();
+    if (event.key === "Escape") hideWeight();
     if (!step) return;
     const next = current < 0 ? 0 : current + step;
-    if (cells[next]) tell(next);
+    if (cells[next]) showWeight(next);
     event.preventDefault();
   });
 };
 
-/** @param {HTMLTableRowElement} row @param {number} column @returns {HTMLTableCellElement | undefined} it may be in others too */
+/** @param {HTMLTableRowElement} row @param {number} column @returns {HTMLTableCellElement | undefined} which may span further columns */
 const cellAt = (row, column) => {
   let end = 0;
   return [...row.cells].find(cell => (end += +(cell.dataset.span ?? 1)) > column);
@@ -187,7 +187,7 @@ const sortedBy = (unit, column) => {
 };
 
 /** @param {HTMLTableElement} table */
-const sortable = table => {
+const makeSortable = table => {
   const headings = [...table.tHead.rows[0].cells];
   const bodies = [...table.tBodies].map(body => ({body, rows: [...body.rows], units: unitsOf(body)}));
   const hasBlocks = bodies.filter(({units}) => units.length > 1).length > 1; // as table 3's (A) to (E): each is sorted
@@ -217,7 +217,7 @@ const sortable = table => {
 };
 
 /** @param {HTMLTableElement} table */
-const hideable = table => {
+const addColumnMenu = table => {
   const menu = document.createElement("details");
   menu.className = "columns";
   menu.append(Object.assign(document.createElement("summary"), {textContent: "Columns"}));
@@ -247,10 +247,10 @@ const hideable = table => {
   table.closest(".scroll").before(menu);
 };
 
-for (const svg of document.querySelectorAll("figure svg:has([data-series])")) readable(svg);
-for (const table of document.querySelectorAll(".heat")) legible(table);
+for (const svg of document.querySelectorAll("figure svg:has([data-series])")) showValuesOf(svg);
+for (const table of document.querySelectorAll(".heat")) showWeightsOf(table);
 for (const table of document.querySelectorAll("table:has(thead):not(.heat)")) {
   for (const cell of table.querySelectorAll("td[colspan]")) cell.dataset.span = String(cell.colSpan);
-  if (table.tHead.rows[0].cells.length > 6) hideable(table);
-  if (table.querySelectorAll("tbody tr").length > 2) sortable(table);
+  if (table.tHead.rows[0].cells.length > 6) addColumnMenu(table);
+  if (table.querySelectorAll("tbody tr").length > 2) makeSortable(table);
 }
