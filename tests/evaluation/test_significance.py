@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aiayn.evaluation.significance import LEVEL, Difference, holm, paired
+from aiayn.evaluation.significance import LEVEL, Difference, holm, paired, power
 
 # Student's own data (1908): hours of sleep gained under two drugs, by patient
 SLEEP = (
@@ -47,6 +47,31 @@ def test_the_paired_test_equals_scipys(size: int) -> None:
 @pytest.mark.parametrize("differences", [[], [1.0], [1.0, 1.0, 1.0]])
 def test_without_a_spread_nothing_is_tested(differences: list[float]) -> None:
     assert paired(differences) is None
+
+
+def test_the_power_is_that_of_the_noncentral_t() -> None:
+    """34 pairs show Cohen's medium effect of 0.5 with a power of 0.8 (Cohen 1988; G*Power), 33 do
+    not."""
+    for count, at_least in ((33, False), (34, True)):
+        found = power(-1.0, 2, count, 0.05)
+        exact = stats.nct.sf(stats.t.isf(0.025, count - 1), count - 1, 0.5 * sqrt(count))
+        assert found == pytest.approx(exact, abs=1e-3)
+        assert (found >= 0.8) == at_least
+
+
+@pytest.mark.parametrize(
+    ("difference", "margin", "count"),
+    [(0.4, None, 20), (0.1, 0.5, 8), (0.0, 0.5, 8), (0.9, 0.5, 8)],
+)
+def test_the_power_equals_a_simulation(difference: float, margin: float | None, count: int) -> None:
+    samples = np.random.default_rng(count).normal(difference, 0.3, (20_000, count))
+    value, error = samples.mean(axis=1), samples.std(axis=1, ddof=1) / sqrt(count)
+    t = np.abs(value) / error if margin is None else np.abs(margin - np.abs(value)) / error
+    decided = stats.t.sf(t, count - 1) < (0.01 / 2 if margin is None else 0.01)
+    if margin is not None:
+        decided &= (np.abs(value) > margin) == (difference > margin)
+    found = power(difference, 0.3, count, 0.01, margin)
+    assert found == pytest.approx(decided.mean(), abs=0.03)
 
 
 def test_within_and_beyond_a_margin() -> None:

@@ -4,18 +4,21 @@ corrected for the interim looks and for the size of the family (Holm)."""
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from aiayn.config import Variations
 from aiayn.evaluation import interim_looks
-from aiayn.evaluation.significance import LEVEL, Difference, holm, paired
+from aiayn.evaluation.significance import LEVEL, Difference, holm, paired, power
 from aiayn.paper import claims
 from aiayn.results.comparison import Direction, Effect, Outcome
 
 DECIMALS = 4
 P_DECIMALS = 12
+POWER = 0.8
+MAX_COUNT = 1000
 
 Samples = Mapping[str, Mapping[int, float]]
 """A measure by model and seed."""
@@ -124,6 +127,19 @@ class ContrastTest:
         if self.finding == "equal":
             return max(low, -margin), min(high, margin)
         return (max(low, margin), high) if self.finding == "higher" else (low, min(high, -margin))
+
+    def count_needed(self, tests: int) -> int | None:
+        """The smallest number of values with which the test, as one of a family of `tests`
+        (Bonferroni), would have the power POWER, if difference and standard deviation are those
+        observed; None above MAX_COUNT. A rough guide: both are estimates from few values."""
+        value, deviation = self.difference.value, self.difference.error * math.sqrt(self.count)
+
+        def power_of(count: int) -> float:
+            return power(value, deviation, count, LEVEL / tests, self.margin)
+
+        counts = range(2, MAX_COUNT + 1)
+        first = bisect_left(counts, POWER, key=power_of)
+        return counts[first] if first < len(counts) else None
 
 
 class Untested(NamedTuple):

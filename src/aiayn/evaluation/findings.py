@@ -18,7 +18,7 @@ from aiayn.evaluation.contrasts import (
 )
 from aiayn.evaluation.significance import paired
 from aiayn.paper.findings import Statement, statements
-from aiayn.results.comparison import DecodingModes, Finding, Verdict
+from aiayn.results.comparison import Comparison, DecodingModes, Finding, Verdict
 from aiayn.results.seeds import by_seed
 
 Modes = Sequence[Mapping[int, DecodingModes]]
@@ -41,13 +41,7 @@ def judge_findings(
         modes: as from `over_seeds`; each run is compared with itself.
     """
     claims = statements(variations.measures)
-    run: dict[tuple[str, str], ContrastTest | Untested] = {
-        (statement.measure, key): _test(statement, Design.of(variations, key), variations.base,
-                                        samples, modes)
-        for key, statement in claims.items()
-        if _is_run(statement, samples, variations.base, modes)
-    }  # fmt: skip
-    decisions = decide(run)
+    decisions = decide(_tests(variations, samples, modes))
     findings: dict[str, Finding] = {}
     for key, statement in claims.items():
         if (statement.measure, key) not in decisions:
@@ -60,6 +54,40 @@ def judge_findings(
             verdict = "holds at this scale" if holds else "does not hold at this scale"
         findings[key] = Finding(verdict=verdict, effect=effect, why_not_tested=why)
     return findings
+
+
+def counts_needed(
+    variations: Variations, runs: Mapping[str, Run], compared: Comparison
+) -> dict[str, int | None]:
+    """How many seeds (of decoding modes: models) would decide each tested statement that is
+    undecided: see `ContrastTest.count_needed`."""
+    samples = {
+        measure: {
+            model: {int(seed): getattr(entry, measure) for seed, entry in variation.seeds.items()}
+            for model, variation in compared.models.items()
+        }
+        for measure in ("bleu", "perplexity")
+    }
+    found = _tests(variations, samples, over_seeds(runs, compared.modes))
+    tests = {key: test for (_, key), test in found.items() if isinstance(test, ContrastTest)}
+    verdicts = {key: finding.verdict for key, finding in compared.findings.items()}
+    return {
+        key: test.count_needed(len(tests))
+        for key, test in tests.items()
+        if verdicts.get(key) == "undecided"
+    }
+
+
+def _tests(
+    variations: Variations, samples: Mapping[str, Samples], modes: Modes
+) -> dict[tuple[str, str], ContrastTest | Untested]:
+    """By measure and key: the tests of the statements whose models or modes are there."""
+    return {
+        (statement.measure, key): _test(statement, Design.of(variations, key), variations.base,
+                                        samples, modes)
+        for key, statement in statements(variations.measures).items()
+        if _is_run(statement, samples, variations.base, modes)
+    }  # fmt: skip
 
 
 def _test(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import mean, variance
 
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtr, stdtr, stdtrit
 
 LEVEL = 0.05
 
@@ -54,6 +54,32 @@ def paired(differences: Sequence[float]) -> Difference | None:
     return Difference(
         mean(differences), sqrt(spread / len(differences)), float(len(differences) - 1)
     )
+
+
+def power(
+    difference: float, deviation: float, count: int, level: float, margin: float | None = None
+) -> float:
+    """The probability, approximately, that a paired test of `count` values is significant.
+
+    Args:
+        difference, deviation: the true mean and standard deviation of the paired differences.
+        level: of the two-sided test; with a `margin`, of each one-sided test.
+        margin: of a test of equivalence; of its opposite where the difference is beyond the margin.
+    """
+    degrees, error = count - 1, deviation / sqrt(count)
+    critical = float(stdtrit(degrees, 1 - (level / 2 if margin is None else level)))
+
+    def above(distance: float) -> float:
+        """The upper tail probability of the noncentral t (Abramowitz and Stegun 26.7.10)."""
+        quantile = critical * (1 - 1 / (4 * degrees)) - distance / error
+        return float(ndtr(-quantile / sqrt(1 + critical**2 / (2 * degrees))))
+
+    size = abs(difference)
+    if margin is None:
+        return above(size)
+    if size > margin:
+        return above(size - margin)
+    return max(0.0, above(margin - size) + above(margin + size) - 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -10,7 +10,9 @@ from typing import Any
 import pandas as pd
 
 from aiayn.config import Config
-from aiayn.paper.findings import STATEMENTS, Statement
+from aiayn.evaluation.contrasts import MAX_COUNT
+from aiayn.evaluation.findings import counts_needed
+from aiayn.paper.findings import Statement, statements
 from aiayn.paper.others import PUBLISHED, Published
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
@@ -46,6 +48,11 @@ NOTE = (
     "identical”. Does not hold: p < 0.05 against it. Undecided: within the noise of the seed "
     "(docs/decisions/significance.md)."
 )
+NEEDED = (
+    "“About n seeds would decide it”: with n in all, the test would be significant with a "
+    "probability of 80 %, if the effect and its standard deviation are those observed. Both are "
+    "estimates from few seeds, so this is a rough guide. Decoding modes are compared over models."
+)
 EXPLORATORY = (
     "Exploratory: these tests were not declared before the models were trained, and were chosen "
     "when some of the results were known."
@@ -62,12 +69,19 @@ TONES = {"holds at this scale": "reproduced", "does not hold at this scale": "di
 
 def section(evidence: Evidence) -> Section:
     """A row for each statement, tested or not; a single row if none was tested."""
-    compared = evidence.variations
-    findings = dict.fromkeys(STATEMENTS, NOT_TESTED)
+    compared, config = evidence.variations, evidence.config
+    claims = statements(config.variations.measures)
+    findings = dict.fromkeys(claims, NOT_TESTED)
+    counts: Mapping[str, int | None] = {}
     if compared:
-        findings |= {key: found for key, found in compared.findings.items() if key in STATEMENTS}
+        findings |= {key: found for key, found in compared.findings.items() if key in claims}
+        counts = counts_needed(config.variations, config.runs, compared)
+    needed = {key: _needed(claims[key], count) for key, count in counts.items()}
     is_tested = any(finding.verdict != NOT_TESTED.verdict for finding in findings.values())
-    tested = (_row(STATEMENTS[key], finding, compared) for key, finding in findings.items())
+    tested = (
+        _row(claims[key], finding, compared, needed.get(key, ""))
+        for key, finding in findings.items()
+    )
     return Section(
         key="findings",
         title="Findings",
@@ -81,13 +95,13 @@ def section(evidence: Evidence) -> Section:
                 + text("Effect")
                 + numbers("p")
                 + text("Result"),
-                tested if is_tested else (_row_of_none(),),
-                (NOTE, *design_notes(evidence.config)) if is_tested else (),
+                tested if is_tested else (_row_of_none(len(claims)),),
+                (NOTE, *([NEEDED] if needed else []), *design_notes(config)) if is_tested else (),
                 key="claims",
             ),
             *published(evidence),
         ),
-        records=_records(findings),
+        records=_records(claims, findings, counts),
     )
 
 
@@ -116,7 +130,15 @@ def effect_cell(effect: Effect, measure: str, run: str, outcome: str = "", tone:
     )
 
 
-def _row(statement: Statement, finding: Finding, compared: Comparison | None) -> RowValues:
+def _needed(statement: Statement, count: int | None) -> str:
+    values = "seeds" if statement.over == "models" else "models"
+    number = f"more than {MAX_COUNT:,}" if count is None else f"about {count:,}"
+    return f"{number} {values} would decide it"
+
+
+def _row(
+    statement: Statement, finding: Finding, compared: Comparison | None, needed: str
+) -> RowValues:
     effect, measured, p = finding.effect, NOTHING, Cell("")
     if effect and compared:
         run = _run(statement, compared)
@@ -129,15 +151,15 @@ def _row(statement: Statement, finding: Finding, compared: Comparison | None) ->
         claim_text(statement),
         measured,
         p,
-        Cell(finding.verdict, tone=TONES.get(finding.verdict, "quiet")),
+        Cell(finding.verdict, detail=needed, tone=TONES.get(finding.verdict, "quiet")),
         tone="ours",
     )
 
 
-def _row_of_none() -> RowValues:
+def _row_of_none(count: int) -> RowValues:
     why = "this scale trains none of the models that they compare"
-    statements = Cell(f"All {len(STATEMENTS)} claims", detail=why)
-    return row(statements, "", NOTHING, "", Cell(NOT_TESTED.verdict, tone="quiet"), tone="ours")
+    claims = Cell(f"All {count} claims", detail=why)
+    return row(claims, "", NOTHING, "", Cell(NOT_TESTED.verdict, tone="quiet"), tone="ours")
 
 
 def _run(statement: Statement, found: Comparison) -> str:
@@ -147,23 +169,28 @@ def _run(statement: Statement, found: Comparison) -> str:
     return found.models[found.base].run
 
 
-def _records(findings: Mapping[str, Finding]) -> pd.DataFrame:
+def _records(
+    claims: Mapping[str, Statement],
+    findings: Mapping[str, Finding],
+    counts: Mapping[str, int | None],
+) -> pd.DataFrame:
     """A line of the CSV for each statement."""
     return pd.DataFrame(
         {
             "finding": key,
-            "statement": STATEMENTS[key].text,
-            "section": STATEMENTS[key].section,
-            "measure": STATEMENTS[key].measure,
-            "claim": STATEMENTS[key].claim,
+            "statement": claims[key].text,
+            "section": claims[key].section,
+            "measure": claims[key].measure,
+            "claim": claims[key].claim,
             "effect": finding.effect and finding.effect.value,
             "low": finding.effect and finding.effect.low,
             "high": finding.effect and finding.effect.high,
             "p": finding.effect and finding.effect.corrected,
             "verdict": finding.verdict,
+            "needed": counts.get(key),
         }
         for key, finding in findings.items()
-    )
+    ).astype({"needed": "Int64"})
 
 
 PUBLISHED_NOTE = (
@@ -240,10 +267,14 @@ def _figure_row(figure: Published, run: str, ours: Cell, value: float | None) ->
     )
 
 
-def design_notes(config: Config) -> Iterator[str]:
-    """Remarks below a table of tests: whether they were declared, and when they were read."""
+def design_notes(config: Config, note: str = DECLARED) -> Iterator[str]:
+    """Remarks below a table of tests: whether they were declared, and the looks.
+
+    Args:
+        note: on a preregistration, with a place for its commit.
+    """
     declared, looks = config.variations.preregistration, config.variations.interim_looks
-    yield DECLARED.format(declared.commit) if declared else EXPLORATORY
+    yield note.format(declared.commit) if declared else EXPLORATORY
     if len(looks) > 1:
         yield (
             f"p is also corrected for interim looks with {', '.join(map(str, looks))} seeds "

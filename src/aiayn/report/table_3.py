@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from aiayn.config import Config
+from aiayn.evaluation.contrasts import Design
 from aiayn.evaluation.translation_metrics import TRANSLATION_METRICS
 from aiayn.paper import VariationRow, recipe_of
 from aiayn.paper.claims import agreement
@@ -46,7 +47,13 @@ PROTOCOL = (
     "checkpoint, not averaged, on the development set (section 6.2); ours is sacreBLEU (13a). With "
     "several seeds a cell is their mean, with the standard deviation beside it."
 )
-MOVES = (
+DECLARED_PROTOCOL = (
+    "Perplexity is per word piece, so it compares only within one vocabulary. The paper's figures "
+    "are of the last checkpoint on the development set (section 6.2), as is our perplexity. Our "
+    "BLEU (sacreBLEU, 13a) is, as declared, of {weights} on {splits} as one set of {pairs:,} "
+    "sentences. With several seeds a cell is their mean, with the standard deviation beside it."
+)
+VERSUS_BASE = (
     "Vs base: whether a row of ours differs from the base by more than another seed would, beside "
     "what the paper says. Below it, ours relative to the base: a difference of BLEU or a ratio of "
     "perplexities, with its interval (simultaneous, 95 %; of row E 90 %). Rows are compared with "
@@ -54,12 +61,18 @@ MOVES = (
     "are corrected over all tests of the table (Holm), separately from the findings, and "
     "significant below 0.05. Undecided: within the noise of the seed."
 )
+DECLARED_ELSEWHERE = (
+    "The tests of this table are exploratory. The findings, on the same models, were declared "
+    "before the first of them was trained, in the commit {} (docs/preregistration.md)."
+)
 CLAIMS = (
     "Each of the paper's rows is one training. Its differences of up to 0.3 BLEU, or 3 % of "
     "perplexity, count as no direction: for these rows ours is reported as higher or lower, with "
-    "no claim of the paper to compare with. Row (E) is a claim of equality and is tested as one: "
-    "within the same margins, by two one-sided tests (docs/decisions/significance.md)."
+    "no claim of the paper to compare with. Row (E) is a claim of equality and is tested as one, "
+    "by two one-sided tests: within {bleu:g} BLEU and {percent:g} % of perplexity "
+    "(docs/decisions/significance.md)."
 )
+WEIGHTS = {"last": "the last checkpoint", "averaged": "the averaged checkpoints"}
 BLANK = "As in the paper, a blank is the base's value; ours has a base of its own."
 FURTHER = (
     "{labels}: not in the paper, for the same sentences as BLEU. The tests of such metrics are a "
@@ -149,7 +162,7 @@ def _table(evidence: Evidence) -> Table:
     paper, config = evidence.paper, evidence.config
     models = {model_name(config, key) for key in paper.table_3}
     own = [name for name in _variations(evidence) if name not in models]
-    further = _further(evidence)
+    further, margins = _further(evidence), Design.of(config.variations).margins
     rows: list[RowValues] = []
     for key, printed in paper.table_3.items():
         rows.append(_paper_row(key, printed, len(further)))
@@ -166,16 +179,28 @@ def _table(evidence: Evidence) -> Table:
         (
             *_not_run(evidence),
             BLANK,
-            PROTOCOL,
-            MOVES,
-            *design_notes(config),
-            CLAIMS,
+            _protocol(evidence),
+            VERSUS_BASE,
+            *design_notes(config, DECLARED_ELSEWHERE),
+            CLAIMS.format(bleu=margins["bleu"], percent=100 * margins["perplexity"]),
             *([FURTHER.format(labels=", ".join(further))] if further else []),
             *([NEIGHBOURHOOD] if any(config.models[name].neighbourhood for name in own) else []),
             paper.notes["table_3"]["B.d_v"],
             f"Published figures: {paper.source}.",
         ),
         key="table-3",
+    )
+
+
+def _protocol(evidence: Evidence) -> str:
+    """What was measured on which sentences."""
+    declared, compared = evidence.config.variations.preregistration, evidence.variations
+    if declared is None or compared is None:
+        return PROTOCOL
+    return DECLARED_PROTOCOL.format(
+        weights=WEIGHTS[declared.weights],
+        splits=" and ".join(declared.splits),
+        pairs=compared.test_set.pairs,
     )
 
 
@@ -238,8 +263,8 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
     ]
     if model.positions != base.positions:
         sizes = [Cell(f"{model.positions} positions", span=len(SIZES))]
-    moves = [
-        NOTHING if is_base else _moves(measure, found, variation.run)
+    versus_base = [
+        NOTHING if is_base else _versus_base(measure, found, variation.run)
         for measure, found in variation.measures.items()
     ]
     named = {"r" if key == "neighbourhood" else key: x for key, x in model.extensions.items()}
@@ -248,13 +273,13 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
         *sizes,
         *(_over_seeds(measure, variation.run) for measure in variation.measures.values()),
         _millions(evidence, name),
-        *moves,
+        *versus_base,
         tone="ours",
         block=group,
     )
 
 
-def _moves(measure: str, found: Measure, run: str) -> Cell:
+def _versus_base(measure: str, found: Measure, run: str) -> Cell:
     """How a row of ours differs from the base, and the effect; or why there is none."""
     outcome = agreement(found.claim, found.outcome)
     tone = "quiet" if found.outcome == "undecided" else ""

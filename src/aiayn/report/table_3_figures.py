@@ -12,6 +12,7 @@ from aiayn.paper.claims import agreement
 from aiayn.report.drawing import DASHES, PALETTE, drawing
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Figure
+from aiayn.results import paths
 from aiayn.results.comparison import Comparison, Measure
 from aiayn.results.profiles import ModelCost
 
@@ -35,6 +36,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
     compared = evidence.variations
     if compared is None:
         return
+    splits = {"bleu": compared.split.replace("+", " and "), "perplexity": paths.DEV}
     for measure, label in MEASURES.items():
         points = pd.DataFrame(
             {**row, "varied": varied, "x": row["columns"][varied]}
@@ -48,7 +50,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
             and row["columns"][varied] is not None
         )
         data = points.rename(columns={"y": measure})
-        data = data[["origin", "varied", "row", "mark", "x", measure, "sd", "moves"]]
+        data = data[["origin", "varied", "row", "mark", "x", measure, "sd", "outcome"]]
         for name in ("x", measure, "sd"):
             data[name] = data[name].astype(float).map("{:g}".format, na_action="ignore")
         yield Figure(
@@ -59,7 +61,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
             "A ring is the base, a diamond a row that the paper does not have. Bars are standard "
             "deviations over seeds, where there are several; the band is the base's. Rows of ours "
             "that are within the noise of the seed (undecided in table 3) are hollow.",
-            svg=_draw(points, f"{label}, dev"),
+            svg=_draw(points, f"{label}, {splits[measure]}"),
             data=data,
         )
 
@@ -91,7 +93,7 @@ def _paper_rows(evidence: Evidence, measure: str) -> Iterator[dict[str, Any]]:
             },
             "y": getattr(printed, measure).value,
             "sd": None,
-            "moves": "",
+            "outcome": "",
         }
 
 
@@ -115,7 +117,7 @@ def _our_rows(evidence: Evidence, compared: Comparison, measure: str) -> Iterato
             },
             "y": found.mean,
             "sd": found.sd,
-            "moves": "" if is_base else agreement(found.claim, found.outcome),
+            "outcome": "" if is_base else agreement(found.claim, found.outcome),
         }
 
 
@@ -155,7 +157,7 @@ def _panel(axes: Axes, points: pd.DataFrame, varied: str, colour: str) -> None:
             if is_base:
                 axes.axhspan(y - sd, y + sd, color=colour, alpha=0.12)
         shape, size = MARKERS[point["mark"]]
-        hollow = is_base or point["moves"] == "undecided"
+        hollow = is_base or point["outcome"] == "undecided"
         axes.plot(
             [x], [y], marker=shape, markersize=size, color=colour,
             fillstyle="none" if hollow else "full", label=point["row"],

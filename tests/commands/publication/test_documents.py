@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from dvc.utils.hydra import compose_and_dump
 
+from aiayn import config
 from aiayn.commands.publication import documents
 from aiayn.commands.publication.claims_figure import LABELS, THEMES, Claim, claims, draw
 from aiayn.commands.publication.documents import BEGIN, END, README, RESULTS, Records
+from aiayn.config import Variations
 from aiayn.errors import DataError
 from aiayn.paper.findings import STATEMENTS
 from aiayn.results.frames import Results
@@ -92,9 +95,14 @@ def test_a_readme_without_its_comments_is_left_alone(
     assert "old\n" not in text
 
 
-def make_claim(finding: str, effect: float, low: float, high: float) -> Claim:
+EXPLORATORY = Variations(task="en-de", base="base")
+
+
+def make_claim(
+    finding: str, effect: float, low: float, high: float, variations: Variations = EXPLORATORY
+) -> Claim:
     row = {"finding": finding, "verdict": "undecided", "effect": effect, "low": low, "high": high}
-    (claim,) = claims(pd.DataFrame([row]))
+    (claim,) = claims(pd.DataFrame([row]), variations)
     return claim
 
 
@@ -113,6 +121,17 @@ def test_effects_are_positive_in_the_direction_of_the_claim() -> None:
     assert not make_claim("positions_bleu", 0.4, -1, 1).is_as_claimed
 
 
+def test_a_preregistered_claim_is_drawn_by_its_declared_measure(tmp_path: Path) -> None:
+    """A perplexity that is higher with 32 heads points right, by the paper's 5.01 and 4.92."""
+    params = tmp_path / "params.yaml"
+    compose_and_dump(str(params), str(ROOT / "conf"), None, "config", "", ["scale=tatoeba"])
+    declared = config.load(params).variations
+    many_heads = make_claim("many_heads", 1.06, 1.02, 1.1, declared)
+    assert many_heads.measure == "perplexity"
+    assert (many_heads.ours, many_heads.paper) == pytest.approx((6, 100 * (5.01 / 4.92 - 1)))
+    assert make_claim("positions_bleu", 0.4, 0.1, 0.7, declared).is_as_claimed  # within 0.5
+
+
 def test_every_claim_has_a_label() -> None:
     assert LABELS.keys() == STATEMENTS.keys()
     assert max(map(len, LABELS.values())) < 32  # a phone's screen
@@ -126,5 +145,6 @@ def test_the_figure() -> None:
         assert ink in svg
         assert paper in svg
         assert svg.count(LABELS["one_head"]) == 1
-    tested = claims(Results(ROOT / "reproductions/multi30k_table3").findings)
+    published = Results(ROOT / "reproductions/multi30k_table3")
+    tested = claims(published.findings, published.config.variations)
     assert len(tested) == len(STATEMENTS)

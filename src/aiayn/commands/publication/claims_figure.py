@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from aiayn.paper.claims import MARGINS
-from aiayn.paper.findings import BLEU, PERPLEXITY, STATEMENTS, Measure, Statement
+from aiayn.config import Variations
+from aiayn.evaluation.contrasts import Design
+from aiayn.paper.findings import BLEU, PERPLEXITY, Measure, Statement, statements
 from aiayn.paper.table_3 import ROWS
 from aiayn.report.drawing import INK, PALETTE, PAPER, drawing
 
@@ -68,13 +69,21 @@ class Claim(NamedTuple):
         return self.ours > 0 if self.margin is None else abs(self.ours) <= self.margin
 
 
-def claims(findings: pd.DataFrame) -> list[Claim]:
-    """The rows of results.findings with an effect, in the order of STATEMENTS."""
+def claims(findings: pd.DataFrame, variations: Variations) -> list[Claim]:
+    """The rows of results.findings with an effect, in the order of the scale's statements."""
     rows = {row["finding"]: row for row in findings.dropna(subset="effect").to_dict("records")}
-    return [_claim(key, claim, rows[key]) for key, claim in STATEMENTS.items() if key in rows]
+    tested = statements(variations.measures)
+    margins = Design.of(variations).margins
+    return [
+        _claim(key, statement, rows[key], margins)
+        for key, statement in tested.items()
+        if key in rows
+    ]
 
 
-def _claim(key: str, statement: Statement, found: Mapping[Any, Any]) -> Claim:
+def _claim(
+    key: str, statement: Statement, found: Mapping[Any, Any], margins: Mapping[str, float]
+) -> Claim:
     sign = -1 if statement.claim == "lower" else 1
     is_bleu = statement.measure == BLEU
 
@@ -84,7 +93,7 @@ def _claim(key: str, statement: Statement, found: Mapping[Any, Any]) -> Claim:
     low, high = sorted((shown(found["low"]), shown(found["high"])))
     margin = None
     if statement.claim == "equal":
-        margin = MARGINS[statement.measure] * (1 if is_bleu else 100)
+        margin = margins[statement.measure] * (1 if is_bleu else 100)
     printed = None if statement.over == "modes" else shown(_printed(statement))
     return Claim(
         LABELS[key], statement.measure, printed, shown(found["effect"]), low, high,

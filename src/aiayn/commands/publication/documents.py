@@ -55,7 +55,8 @@ class Records:
     @cached_property
     def claims(self) -> list[Claim]:
         """The claims that were tested."""
-        return claims(self._published[CLAIMS].findings)
+        found = self._published[CLAIMS]
+        return claims(found.findings, found.config.variations)
 
     @property
     def names(self) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from aiayn.commands.publication.reproduction import Reproduction, interval, reproductions
 from aiayn.files import write_atomically
+from aiayn.paper import findings
 from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.report.findings import NOT_TESTED, claim_text, effect_text
 from aiayn.report.tables import EMPTY, Table, markdown, row, table, text
@@ -22,8 +24,9 @@ NOTE = (
     "Findings: verdicts on the paper's claims. Rendered by make reproductions."
 )
 STATEMENTS_NOTE = (
-    "The effect on dev, a difference of BLEU or a ratio of perplexities, and whether the claim "
-    "holds there. Each reproduction corrects its p-values for its own tests and interim looks; "
+    "The effect, a difference of BLEU or a ratio (×) of perplexities, and whether the claim holds "
+    "there. A preregistered scale may test a claim on the other measure, and on more sentences "
+    "than dev. Each reproduction corrects its p-values for its own tests and interim looks; "
     "models, texts and numbers of seeds differ, so effects are not comparable across columns. "
     "Empty: a model that the claim compares was not trained. No effect: too few runs to test. "
     "A reproduction without a column tested nothing."
@@ -68,11 +71,12 @@ def overview(published: Sequence[Reproduction]) -> Table:
 
 def statements(published: Sequence[Reproduction]) -> Table:
     """A row for each of the paper's statements, a column for each reproduction that tests any."""
-    tested: dict[str, dict[str, pd.Series]] = {}
+    tested: dict[str, dict[str, str]] = {}
     for found in published:
-        rows = found.findings[found.findings["verdict"] != NOT_TESTED.verdict].iterrows()
-        if by_key := {finding["finding"]: finding for _, finding in rows}:
-            tested[found.name] = by_key
+        claims = findings.statements(found.config.variations.measures)
+        rows = found.findings[found.findings["verdict"] != NOT_TESTED.verdict].to_dict("records")
+        if texts := {row["finding"]: _finding(claims[row["finding"]], row) for row in rows}:
+            tested[found.name] = texts
     return table(
         "Which of the paper's claims hold for small models",
         text("Claim", "Paper", *tested),
@@ -80,10 +84,7 @@ def statements(published: Sequence[Reproduction]) -> Table:
             row(
                 statement.text,
                 claim_text(statement),
-                *(
-                    _finding(statement, by_key[key]) if key in by_key else ""
-                    for by_key in tested.values()
-                ),
+                *(texts.get(key, "") for texts in tested.values()),
             )
             for key, statement in STATEMENTS.items()
         ),
@@ -103,7 +104,7 @@ def _scores(found: Reproduction) -> str:
     return "; ".join(shown[:SHOWN] + more)
 
 
-def _finding(statement: Statement, finding: pd.Series) -> str:
+def _finding(statement: Statement, finding: Mapping[Any, Any]) -> str:
     if pd.isna(finding["effect"]):
         return str(finding["verdict"])
     return f"{effect_text(statement.measure, finding['effect'])}, {finding['verdict']}"
