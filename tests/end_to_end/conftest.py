@@ -101,7 +101,7 @@ def demo_run(made: Project) -> Callable[..., Project]:
 
 @pytest.fixture
 def project(made: Project, tmp_path: Path) -> Project:
-    """A project with every output of the tiny scale, to spoil at will; its stages run, DVC not."""
+    """A project with every output of the tiny scale, to damage at will; its stages run, DVC not."""
     unneeded = shutil.ignore_patterns(".git", ".dvc", "mlartifacts", "dvc_plots")
     shutil.copytree(made.root, tmp_path, symlinks=True, ignore=unneeded, dirs_exist_ok=True)
     return Project(tmp_path)

@@ -141,8 +141,8 @@ class Project:
         """Run a stage's script with what dvc.yaml gives it."""
         return self.run("python", f"pipeline/{name}.py", item, **environment)
 
-    def complaint(self, name: str, item: str, **environment: str) -> str:
-        """What a stage that must fail says: one line, with every output as it was before."""
+    def error(self, name: str, item: str, **environment: str) -> str:
+        """The message of a stage that must fail: one line, with every output unchanged."""
         before = self.digests()
         outcome = self.stage(name, item, **environment)
         assert outcome.returncode == 1, outcome.stdout + outcome.stderr

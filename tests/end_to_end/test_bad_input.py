@@ -94,9 +94,9 @@ def test_a_flipped_byte_in_an_archive(mirrored: Mirrored) -> None:
     content = bytearray(mirrored.path("train.de.gz").read_bytes())
     content[len(content) // 2] ^= 1
     mirrored.put("train.de.gz", bytes(content))
-    complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
-    assert complaint.startswith(f"DataError: mirror/{HOST}/train.de.gz: sha256 is ")
-    assert "Correct the mirror" in complaint
+    error = mirrored.project.error("download", "en-de", AIAYN_MIRROR="mirror")
+    assert error.startswith(f"DataError: mirror/{HOST}/train.de.gz: sha256 is ")
+    assert "Correct the mirror" in error
 
 
 def truncated(content: bytes) -> bytes:
@@ -116,7 +116,7 @@ def emptied(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("name", "spoil", "expected"),
+    ("name", "damage", "expected"),
     [
         ("train.en.gz", truncated, ["train.en.gz: truncated", "Replace it with an intact copy"]),
         (
@@ -129,39 +129,39 @@ def emptied(content: bytes) -> bytes:
     ],
 )
 def test_a_spoilt_file_with_a_true_checksum(
-    mirrored: Mirrored, name: str, spoil: Callable[[bytes], bytes], expected: list[str]
+    mirrored: Mirrored, name: str, damage: Callable[[bytes], bytes], expected: list[str]
 ) -> None:
-    mirrored.put(name, spoil(mirrored.path(name).read_bytes()))
+    mirrored.put(name, damage(mirrored.path(name).read_bytes()))
     mirrored.declare()
-    complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
-    assert complaint.startswith("DataError: ")
+    error = mirrored.project.error("download", "en-de", AIAYN_MIRROR="mirror")
+    assert error.startswith("DataError: ")
     for words in expected:
-        assert words in complaint
+        assert words in error
 
 
 def test_both_files_of_a_corpus_empty(mirrored: Mirrored) -> None:
     for language in ("en", "de"):
         mirrored.put(f"train.{language}.gz", gzip.compress(b""))
     mirrored.declare()
-    complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
-    assert "corpus train: no line in " in complaint
+    error = mirrored.project.error("download", "en-de", AIAYN_MIRROR="mirror")
+    assert "corpus train: no line in " in error
 
 
 def test_a_file_of_no_bytes_at_all(mirrored: Mirrored) -> None:
     for language in ("en", "de"):
         mirrored.put(f"train.{language}.gz", b"")
     mirrored.declare()
-    complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR="mirror")
-    assert complaint.startswith("DataError: ")
-    assert f"{HOST}/train.en.gz" in complaint
+    error = mirrored.project.error("download", "en-de", AIAYN_MIRROR="mirror")
+    assert error.startswith("DataError: ")
+    assert f"{HOST}/train.en.gz" in error
 
 
 def test_a_file_that_the_server_does_not_have(mirrored: Mirrored) -> None:
     mirrored.path("test.de.gz").unlink()
     with served(mirrored.mirror) as url:
-        complaint = mirrored.project.complaint("download", "en-de", AIAYN_MIRROR=url)
-    assert complaint.startswith(f"DataError: {url}/{HOST}/test.de.gz: HTTP 404 ")
-    assert "Check the url in conf/catalogue" in complaint
+        error = mirrored.project.error("download", "en-de", AIAYN_MIRROR=url)
+    assert error.startswith(f"DataError: {url}/{HOST}/test.de.gz: HTTP 404 ")
+    assert "Check the url in conf/catalogue" in error
     # what came whole is kept for the next time, and no half of a file
     kept = {path.name for path in (mirrored.project.root / "data/raw" / HOST).iterdir()}
     assert "train.en.gz" in kept <= {path.name for path in mirrored.path(".").iterdir()}
@@ -186,38 +186,38 @@ def test_a_place_that_cannot_be_written_to(project: Any, stage: str, item: str, 
         folder = project.root / place
         folder.rename(project.root / "elsewhere")
         folder.write_text("a file, not a folder")
-    complaint = project.complaint(stage, item)
-    assert "Error: " in complaint
-    assert place in complaint
+    error = project.error(stage, item)
+    assert "Error: " in error
+    assert place in error
 
 
 def test_a_vocabulary_too_large_for_the_text(project: Any) -> None:
     project.set("tasks", "en-de", "bpe", "vocabulary", value=100_000)
-    complaint = project.complaint("train_bpe", "en-de")
-    assert complaint.startswith("ConfigError: bpe.vocabulary is 100000, too large for the text of ")
-    assert "data/text/en-de/train.source" in complaint
-    assert "use at most " in complaint
+    error = project.error("train_bpe", "en-de")
+    assert error.startswith("ConfigError: bpe.vocabulary is 100000, too large for the text of ")
+    assert "data/text/en-de/train.source" in error
+    assert "use at most " in error
 
 
 def test_a_training_that_diverges(project: Any) -> None:
     project.set("training", "learning_rate_scale", value=1e12)
-    complaint = project.complaint("train", RUN)
-    assert complaint.startswith(f"TrainingError: {RUN}: the loss is nan at step ")
-    assert "Lower training.learning_rate_scale or raise training.warmup_steps" in complaint
+    error = project.error("train", RUN)
+    assert error.startswith(f"TrainingError: {RUN}: the loss is nan at step ")
+    assert "Lower training.learning_rate_scale or raise training.warmup_steps" in error
 
 
 def test_a_parameter_that_does_not_exist(project: Any) -> None:
     project.set("training", "warmup_step", value=4000)
-    complaint = project.complaint("train", RUN)
-    assert complaint.startswith("ConfigError: params.yaml: training.warmup_step is not a known key")
-    assert "Did you mean warmup_steps?" in complaint
+    error = project.error("train", RUN)
+    assert error.startswith("ConfigError: params.yaml: training.warmup_step is not a known key")
+    assert "Did you mean warmup_steps?" in error
 
 
 @pytest.mark.parametrize("stage", ["train", "average", "decode", "score"])
 def test_a_run_that_does_not_exist(project: Any, stage: str) -> None:
-    complaint = project.complaint(stage, "en-de.bsae")
+    error = project.error(stage, "en-de.bsae")
     expected = "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?\n"
-    assert complaint == expected
+    assert error == expected
     if stage == "score":  # the lightest: the same of a process of its own
         outcome = project.run("python", "pipeline/score.py", "en-de.bsae")
         assert (outcome.returncode, outcome.stdout, outcome.stderr) == (1, "", expected)
@@ -226,9 +226,9 @@ def test_a_run_that_does_not_exist(project: Any, stage: str) -> None:
 @pytest.mark.parametrize("stage", ["train", "decode"])
 def test_a_gpu_where_there_is_none(project: Any, stage: str) -> None:
     project.set("machine", "device", value="cuda")
-    complaint = project.complaint(stage, RUN, CUDA_VISIBLE_DEVICES="")
-    assert complaint.startswith("TrainingError: a GPU is asked for (machine.device, ")
-    assert "or set machine.device to cpu." in complaint
+    error = project.error(stage, RUN, CUDA_VISIBLE_DEVICES="")
+    assert error.startswith("TrainingError: a GPU is asked for (machine.device, ")
+    assert "or set machine.device to cpu." in error
 
 
 @pytest.mark.parametrize(
@@ -238,9 +238,9 @@ def test_a_gpu_where_there_is_none(project: Any, stage: str) -> None:
 def test_damaged_weights(project: Any, stage: str, name: str) -> None:
     weights = project.root / "models" / RUN / name
     weights.write_bytes(weights.read_bytes()[:-100])
-    complaint = project.complaint(stage, RUN)
-    assert complaint.startswith(f"CheckpointError: models/{RUN}/{name}: damaged")
-    assert "train again" in complaint
+    error = project.error(stage, RUN)
+    assert error.startswith(f"CheckpointError: models/{RUN}/{name}: damaged")
+    assert "train again" in error
 
 
 def test_unusual_text_is_translated_line_by_line(project: Any) -> None:

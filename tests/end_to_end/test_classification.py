@@ -33,9 +33,9 @@ def labelled(demo_run: Callable[..., Any], tmp_path_factory: pytest.TempPathFact
 def test_scores_of_labels(labelled: Any) -> None:
     for split in ("dev", "test"):
         scored = json.loads((labelled.root / f"scores/{RUN}.json").read_text())["splits"][split]
-        wanted = (labelled.root / f"data/text/who-acts/{split}.target").read_text().split()
+        expected = (labelled.root / f"data/text/who-acts/{split}.target").read_text().split()
         assert {label: sum(given.values()) for label, given in scored["confusion"].items()} == {
-            label: wanted.count(label) for label in ("je", "il", "elle", "ils", "elles")
+            label: expected.count(label) for label in ("je", "il", "elle", "ils", "elles")
         }
         right = sum(scored["confusion"][label][label] for label in scored["confusion"])
         assert scored["accuracy"]["value"] == 100 * right / 40
@@ -59,8 +59,8 @@ def test_what_it_looks_at_in_a_sentence_of_the_test_set(labelled: Any) -> None:
 
 def test_weights_of_another_kind_are_refused(labelled: Any) -> None:
     labelled.set("tasks", "who-acts", "text", "labels", value=["je", "il", "elle", "ils"])
-    said = labelled.complaint("decode", RUN)
-    assert "head.bias has shape (5,), the model in params.yaml has (4,)" in said
+    error = labelled.error("decode", RUN)
+    assert "head.bias has shape (5,), the model in params.yaml has (4,)" in error
 
 
 def test_a_fold_of_the_reviews(clone: Any, shared: Callable[[str], Path]) -> None:

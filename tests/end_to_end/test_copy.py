@@ -35,10 +35,10 @@ def test_every_unseen_sequence_is_copied(copied: Any) -> None:
 
 
 def test_outputs_are_the_sequences_themselves(copied: Any) -> None:
-    wanted = (copied.root / "data/text/copy/test.target").read_text()
-    assert (copied.root / f"outputs/{RUN}/test.hypotheses").read_text() == wanted
+    expected = (copied.root / "data/text/copy/test.target").read_text()
+    assert (copied.root / f"outputs/{RUN}/test.hypotheses").read_text() == expected
     train = (copied.root / "data/text/copy/train.source").read_text().splitlines()
-    assert not {*train} & {*wanted.splitlines()}
+    assert not {*train} & {*expected.splitlines()}
 
 
 def test_the_report_shows_what_becomes_of_longer_ones(copied: Any) -> None:

@@ -36,9 +36,9 @@ def verify(project: Any, *options: str) -> tuple[int, str]:
 
 
 def test_its_own_copy_is_the_same(published: Any) -> None:
-    status, said = verify(published, "--json", "v.json", "--page", "v.html")
-    assert status == 0, said
-    heading, *figures, blank, _ = said.splitlines()
+    status, output = verify(published, "--json", "v.json", "--page", "v.html")
+    assert status == 0, output
+    heading, *figures, blank, _ = output.splitlines()
     assert (heading.split()[0], blank) == ("published", "")
     assert all(line.endswith(" same") for line in figures)
     held = json.loads((published.root / "v.json").read_text())
@@ -54,22 +54,22 @@ def test_a_flipped_bit_and_a_changed_sentence_are_named(published: Any) -> None:
     weights.write_bytes(content)
     text = published.root / "data/text/en-de/test.target"
     text.write_text(text.read_text().replace("\n", " .\n", 1))
-    status, said = verify(published)
+    status, output = verify(published)
     assert status == 1
     for path in (f"models/{RUN}/averaged.safetensors", "data/text/en-de/test.target"):
-        assert f"Damaged or out of date: {path} differs from dvc.lock\n" in said
+        assert f"Damaged or out of date: {path} differs from dvc.lock\n" in output
 
 
 def test_another_seed_did_it(published: Any) -> None:
     published.set("runs", RUN, "seed", value=2)
     published.succeed("aiayn", "repro", f"score@{RUN}")
-    status, said = verify(published)
-    assert f"{RUN}: history/{RUN}.csv is the first output with other bytes\n" in said
-    (cause,) = [line for line in said.splitlines() if line.startswith("  command")]
+    status, output = verify(published)
+    assert f"{RUN}: history/{RUN}.csv is the first output with other bytes\n" in output
+    (cause,) = [line for line in output.splitlines() if line.startswith("  command")]
     assert cause.endswith(f"train.py {RUN} --seed 1 -> python pipeline/train.py {RUN} --seed 2")
-    row = next(line for line in said.splitlines() if line.startswith(f"{RUN} dev perplexity"))
+    row = next(line for line in output.splitlines() if line.startswith(f"{RUN} dev perplexity"))
     assert row.split()[-1] in ("inside", "outside")
-    outside = [line for line in said.splitlines() if line.endswith(" outside")]
+    outside = [line for line in output.splitlines() if line.endswith(" outside")]
     assert status == int(bool(outside))
 
 

@@ -40,7 +40,7 @@ def test_row_e_is_a_claim_of_equality() -> None:
 
 def test_seeds_of_the_base_as_rows_do_not_differ_from_it() -> None:
     """tests/evaluation/seeds.json: the demo's base from other seeds. Of 20 draws of four as base and
-    eight as two rows of table 3, paired at random, in at most two is a row said to differ."""
+    eight as two rows of table 3, paired at random, in at most two is a row found to differ."""
     seeds = json.loads((Path(__file__).parent / "seeds.json").read_text())["seeds"]
     generator = np.random.default_rng(20)
     moved = 0

@@ -108,8 +108,8 @@ def test_a_signal_to_the_program_reaches_it(folder: Path, number: int, printed: 
         forked = int(process.stdout.readline())
         assert forked != process.pid
         process.send_signal(number)
-        _, said = process.communicate(timeout=30)
-    assert said == printed
+        _, shown = process.communicate(timeout=30)
+    assert shown == printed
     assert process.returncode == (1 if number == signal.SIGTERM else -number)
     until = time.monotonic() + 30
     while psutil.pid_exists(forked):

@@ -222,9 +222,9 @@ def test_verifying_a_folder_that_is_not_a_reproduction(project: Path, capsys: Ca
     for folder in ("reproductions/demmo", "models"):
         with pytest.raises(SystemExit, match="^2$"):
             main(["verify", folder])
-        said = capsys.readouterr().err
-        assert said.startswith(f"DataError: {folder}: not a reproduction, it has no scores/.")
-        assert said.count("\n") == 1
+        error = capsys.readouterr().err
+        assert error.startswith(f"DataError: {folder}: not a reproduction, it has no scores/.")
+        assert error.count("\n") == 1
 
 
 def test_ctrl_c_is_no_error(
