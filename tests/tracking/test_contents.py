@@ -138,7 +138,7 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     seed = {"run": "en-de.C_N2", "perplexity": 4.5, "bleu": 24.6}
     sentences = {"difference": -6.8, "p_value": 0.125}
     comparison = {
-        "task": "en-de", "base": "brief", "split": "dev", "signature": "s", "modes": {}, "findings": {},
+        "task": "en-de", "base": "brief", "split": "dev+test", "signature": "s", "modes": {}, "findings": {},
         "test_set": {"corpora": {}, "pairs": 9, "sha256": {}},
         "models": {
             "brief": {"perplexity": base, "bleu": base, "seeds": {"1": {**seed, "run": "en-de.brief"}}},
@@ -170,11 +170,11 @@ def test_a_parser_and_an_untested_run_have_their_own_metrics(
     (variation,) = runs_of(root, "tags.row = 'C_N2'")
     names = (
         "dev/bleu",
-        "dev/bleu_difference",
-        "dev/bleu_difference_p",
-        "dev/bleu_sentences_p",
-        "dev/ter_difference",
-        "dev/ter_difference_p",
+        "table_3/bleu_difference",
+        "table_3/bleu_difference_p",
+        "table_3/bleu_sentences_p",
+        "table_3/ter_difference",
+        "table_3/ter_difference_p",
         "work/parameters",
         "work/pair_flops_training",
     )

@@ -8,6 +8,7 @@ not include seed noise.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -129,10 +130,19 @@ class Resampled(NamedTuple):
 def resample(counts: Counts, form: str) -> Resampled:
     """Bootstrap a system's BLEU, with the same samples for all systems of as many sentences."""
     metric, sums, sentences = text_bleu(form), _sums(counts), len(counts)
-    draws = np.random.default_rng(SEED).choice(sentences, size=(RESAMPLES, sentences))
-    weights = np.stack([np.bincount(draw, minlength=sentences) for draw in draws])
-    resamples = np.array([_bleu(row, metric) for row in weights @ sums])
+    resamples = np.array([_bleu(row, metric) for row in _draws(sentences) @ sums])
     return Resampled(_bleu(sums.sum(axis=0), metric), resamples, sentences)
+
+
+@lru_cache(maxsize=1)  # 183 MB for 22,895 sentences
+def _draws(sentences: int) -> npt.NDArray[np.float64]:
+    """[samples, sentences]: how often each bootstrap sample has each sentence. Floating point, for
+    the speed of the product; sums below 2^53 are exact."""
+    draws = np.random.default_rng(SEED).choice(sentences, size=(RESAMPLES, sentences))
+    times = np.empty(draws.shape)
+    for row, draw in zip(times, draws, strict=True):
+        row[:] = np.bincount(draw, minlength=sentences)
+    return times
 
 
 def paired_bootstrap(base: Resampled, other: Resampled) -> Sentences:
@@ -156,7 +166,7 @@ def _sums(counts: Counts) -> npt.NDArray[np.int64]:
     return np.hstack([counts, np.clip(words - np.arange(ORDERS), 0, None)])
 
 
-def _bleu(sums: npt.NDArray[np.int64], metric: BLEU) -> float:
+def _bleu(sums: npt.NDArray[np.int64] | npt.NDArray[np.float64], metric: BLEU) -> float:
     words, reference_words, *ngrams = (int(number) for number in sums)
     return float(
         BLEU.compute_bleu(

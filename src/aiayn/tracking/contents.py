@@ -254,15 +254,14 @@ class Project:
         """The row compared to table 3's base, over seeds, with corrected p-values, and the run's
         own p-value of sacreBLEU's paired bootstrap test."""
         assert self._table_3
-        split = self._table_3.split
         for measure, compared in row.measures.items():
             name = f"{measure}_{'ratio' if measure == 'perplexity' else 'difference'}"
             if effect := compared.effect:
-                yield f"{split}/{name}", effect.value
-                yield f"{split}/{name}_p", effect.corrected
+                yield f"table_3/{name}", effect.value
+                yield f"table_3/{name}_p", effect.corrected
         for seed in row.seeds.values():
             if seed.run == run and seed.sentences:
-                yield f"{split}/bleu_sentences_p", seed.sentences.p_value
+                yield "table_3/bleu_sentences_p", seed.sentences.p_value
 
 
 def _rows_in_the_paper(config: Config, run: str) -> dict[str, str]:

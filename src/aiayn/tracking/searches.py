@@ -82,7 +82,11 @@ SEARCHES = (
         "BLEU differs by more than the seeds' noise",
         f"tags.bleu_vs_base != 'undecided' and {_CURRENT}",
         "dev/bleu",
-        columns=("metrics.`dev/bleu_difference`", "metrics.`dev/bleu_difference_p`", *_SIZE),
+        columns=(
+            "metrics.`table_3/bleu_difference`",
+            "metrics.`table_3/bleu_difference_p`",
+            *_SIZE,
+        ),
     ),
     Search(
         "Table 4",
