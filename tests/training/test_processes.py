@@ -69,9 +69,11 @@ def test_the_number_of_processes_does_not_matter(
 
 def test_too_many_processes(train_together: TrainTogether, tmp_path: Path) -> None:
     """A process without a micro-batch would be idle: an error that says what to change."""
-    for code, stderr in train_together(tmp_path / "scratch", 2, settings={"micro_batches": 1}):
-        assert code == 1
-        assert "training.micro_batches is 1, too few for 2 processes" in stderr
+    outcomes = train_together(tmp_path / "scratch", 2, settings={"micro_batches": 1})
+    assert codes(outcomes) == [1, 1]
+    # the end of one may interrupt the other while they connect
+    message = "training.micro_batches is 1, too few for 2 processes"
+    assert any(message in stderr for _, stderr in outcomes)
 
 
 @pytest.mark.parametrize("step", [pytest.param(4, marks=pytest.mark.slow), 7])
