@@ -71,9 +71,8 @@ def test_too_many_processes(train_together: TrainTogether, tmp_path: Path) -> No
     """A process without a micro-batch would be idle: an error that says what to change."""
     outcomes = train_together(tmp_path / "scratch", 2, settings={"micro_batches": 1})
     assert codes(outcomes) == [1, 1]
-    # the end of one may interrupt the other while they connect
-    message = "training.micro_batches is 1, too few for 2 processes"
-    assert any(message in stderr for _, stderr in outcomes)
+    message = "params.yaml: training.micro_batches is 1, too few for 2 processes."
+    assert all(message in stderr for _, stderr in outcomes)
 
 
 @pytest.mark.parametrize("step", [pytest.param(4, marks=pytest.mark.slow), 7])

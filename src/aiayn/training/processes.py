@@ -35,27 +35,32 @@ class Processes:
     local_count: int = 1
 
     @staticmethod
-    def from_environment() -> Processes:
-        """As torchrun's environment describes them; one alone without it."""
-        return Processes(
+    def from_environment(micro_batches: int) -> Processes:
+        """As torchrun's environment describes them; one alone without it.
+
+        Args:
+            micro_batches: of a step, which the processes share.
+
+        Raises:
+            ConfigError: there are more processes than micro-batches.
+        """
+        processes = Processes(
             rank=int(os.environ.get("RANK", "0")),
             count=int(os.environ.get("WORLD_SIZE", "1")),
             local_rank=int(os.environ.get("LOCAL_RANK", "0")),
             local_count=int(os.environ.get("LOCAL_WORLD_SIZE", "1")),
         )
+        if processes.count > micro_batches:
+            raise ConfigError(
+                f"params.yaml: training.micro_batches is {micro_batches}, too few for "
+                f"{processes.count} processes. Raise it, or start fewer: launcher.command."
+            )
+        return processes
 
     @property
     def is_first(self) -> bool:
         """Whether this process writes files and prints."""
         return self.rank == 0
-
-    def check_share(self, micro_batches: int) -> None:
-        """Raises ConfigError if a process would have nothing to do."""
-        if self.count > micro_batches:
-            raise ConfigError(
-                f"params.yaml: training.micro_batches is {micro_batches}, too few for {self.count} "
-                "processes. Raise it, or start fewer: launcher.command."
-            )
 
     def share(self, number: int) -> range:
         """Which of `number` pieces of work this process does."""

@@ -61,7 +61,6 @@ class Trainer:
         train, dev = self.objective.pairs(train), self.objective.pairs(dev)
         self.train_arrays, self.dev_arrays = train, dev
         settings = job.training
-        processes.check_share(settings.micro_batches)
         self.plan = BatchPlan(
             *train.lengths,
             batch_tokens=settings.batch_tokens,
