@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from aiayn.evaluation.contrasts import (
+    POWER,
     ContrastTest,
     Decision,
     Design,
@@ -16,7 +17,7 @@ from aiayn.evaluation.contrasts import (
     between_models,
     decide,
 )
-from aiayn.evaluation.significance import Difference
+from aiayn.evaluation.significance import Difference, power
 
 MINUS = {"row": 1.0, "base": -1.0}
 ONE_LOOK = Design()
@@ -179,3 +180,16 @@ def test_extreme_values_raise_no_error() -> None:
     decision = decide({("perplexity", "row"): found})["perplexity", "row"]
     assert decision.effect
     assert math.isfinite(decision.effect.high)
+
+
+@pytest.mark.parametrize("margin", [None, 0.5])
+def test_the_number_of_seeds_that_would_decide_a_test(margin: float | None) -> None:
+    """It is the first that reaches the power, however many seeds estimated the spread."""
+    for seeds in (3, 12):
+        spread = Difference(0.2, 0.4 / math.sqrt(seeds), seeds - 1)
+        needed = ContrastTest("bleu", spread, seeds, seeds, margin=margin).count_needed(14)
+        assert needed
+        reached = [power(0.2, 0.4, count, 0.05 / 14, margin) for count in (needed - 1, needed)]
+        assert reached[0] < POWER <= reached[1]
+    none = ContrastTest("bleu", Difference(0.001, 0.4, 4), 5, 5)
+    assert none.count_needed(14) is None

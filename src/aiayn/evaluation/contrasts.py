@@ -13,7 +13,7 @@ from aiayn.config import Variations
 from aiayn.evaluation import interim_looks
 from aiayn.evaluation.significance import LEVEL, Difference, holm, paired, power
 from aiayn.paper import claims
-from aiayn.results.comparison import Direction, Effect, Outcome
+from aiayn.results.comparison import Direction, Effect, Outcome, Seed
 
 DECIMALS = 4
 P_DECIMALS = 12
@@ -22,6 +22,17 @@ MAX_COUNT = 1000
 
 Samples = Mapping[str, Mapping[int, float]]
 """A measure by model and seed."""
+
+
+def samples_by_measure(seeds: Mapping[str, Mapping[int, Seed]]) -> dict[str, Samples]:
+    """BLEU and perplexity of runs, which are given by model and seed."""
+    return {
+        measure: {
+            model: {seed: getattr(entry, measure) for seed, entry in entries.items()}
+            for model, entries in seeds.items()
+        }
+        for measure in ("bleu", "perplexity")
+    }
 
 
 def _exp(logarithm: float) -> float:

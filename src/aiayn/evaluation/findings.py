@@ -15,6 +15,7 @@ from aiayn.evaluation.contrasts import (
     Untested,
     between_models,
     decide,
+    samples_by_measure,
 )
 from aiayn.evaluation.significance import paired
 from aiayn.paper.findings import Statement, statements
@@ -61,14 +62,11 @@ def counts_needed(
 ) -> dict[str, int | None]:
     """How many seeds (of decoding modes: models) would decide each tested statement that is
     undecided: see `ContrastTest.count_needed`."""
-    samples = {
-        measure: {
-            model: {int(seed): getattr(entry, measure) for seed, entry in variation.seeds.items()}
-            for model, variation in compared.models.items()
-        }
-        for measure in ("bleu", "perplexity")
+    seeds = {
+        model: {int(seed): entry for seed, entry in variation.seeds.items()}
+        for model, variation in compared.models.items()
     }
-    found = _tests(variations, samples, over_seeds(runs, compared.modes))
+    found = _tests(variations, samples_by_measure(seeds), over_seeds(runs, compared.modes))
     tests = {key: test for (_, key), test in found.items() if isinstance(test, ContrastTest)}
     verdicts = {key: finding.verdict for key, finding in compared.findings.items()}
     return {

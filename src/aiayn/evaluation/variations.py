@@ -22,6 +22,7 @@ from aiayn.evaluation.contrasts import (
     Samples,
     between_models,
     decide,
+    samples_by_measure,
     scale_of,
 )
 from aiayn.evaluation.findings import judge_findings, over_seeds
@@ -118,13 +119,7 @@ def compare_variations(
         }
         for model, names in models.items()
     }
-    samples: dict[str, Samples] = {
-        measure: {
-            model: {seed: getattr(entry, measure) for seed, entry in entries.items()}
-            for model, entries in seeds.items()
-        }
-        for measure in ("bleu", "perplexity")
-    }
+    samples = samples_by_measure(seeds)
     design = Design.of(variations)
     measures = judge(samples, base, design)
     own = judge(_further_samples(seeds), base, design)
