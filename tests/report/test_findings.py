@@ -97,6 +97,14 @@ def test_interim_looks_are_mentioned(golden: Any) -> None:
         assert sum("interim looks with 3, 5 seeds" in note for _, note in table.notes) == count
 
 
+def test_a_look_before_the_last_one_is_named(golden: Any) -> None:
+    seeds = len(golden.models[golden.base].seeds)
+    for looks, expected in (((seeds, seeds + 2), True), ((seeds - 1, seeds), False)):
+        (table,) = section(evidence(golden, looks)).tables
+        named = any(f"This is the look with {seeds} seeds" in note for _, note in table.notes)
+        assert named == expected
+
+
 def test_whether_the_tests_were_preregistered_is_mentioned(golden: Any) -> None:
     for declared, words in ((None, "Exploratory"), (DECLARED, "1a2b3c4")):
         (table,) = section(evidence(golden, declared=declared)).tables

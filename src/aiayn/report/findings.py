@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from aiayn.config import Config
+from aiayn.config import Variations
 from aiayn.evaluation.contrasts import MAX_COUNT
 from aiayn.evaluation.findings import counts_needed
+from aiayn.evaluation.interim_looks import reached
 from aiayn.paper.findings import Statement, statements
 from aiayn.paper.others import PUBLISHED, Published
 from aiayn.report.evidence import Evidence
@@ -61,6 +62,10 @@ DECLARED = (
     "Declared before the first of these models was trained, in the commit {} "
     "(docs/preregistration.md)."
 )
+INTERIM = (
+    "This is the look with {look} seeds. What is undecided may be decided with more, at the latest "
+    "with {last}."
+)
 NOT_TESTED = Finding(verdict="not run at this scale")
 NAMES = {"bleu": "BLEU", "perplexity": "perplexity"}
 FORMS = {"bleu": "{:+.2f}", "perplexity": "×{:.2f}"}
@@ -82,6 +87,7 @@ def section(evidence: Evidence) -> Section:
         _row(claims[key], finding, compared, needed.get(key, ""))
         for key, finding in findings.items()
     )
+    notes = (NOTE, *([NEEDED] if needed else []), *design_notes(config.variations, compared))
     return Section(
         key="findings",
         title="Findings",
@@ -96,7 +102,7 @@ def section(evidence: Evidence) -> Section:
                 + numbers("p")
                 + text("Result"),
                 tested if is_tested else (_row_of_none(len(claims)),),
-                (NOTE, *([NEEDED] if needed else []), *design_notes(config)) if is_tested else (),
+                notes if is_tested else (),
                 key="claims",
             ),
             *published(evidence),
@@ -267,16 +273,21 @@ def _figure_row(figure: Published, run: str, ours: Cell, value: float | None) ->
     )
 
 
-def design_notes(config: Config, note: str = DECLARED) -> Iterator[str]:
+def design_notes(
+    variations: Variations, compared: Comparison | None, note: str = DECLARED
+) -> Iterator[str]:
     """Remarks below a table of tests: whether they were declared, and the looks.
 
     Args:
         note: on a preregistration, with a place for its commit.
     """
-    declared, looks = config.variations.preregistration, config.variations.interim_looks
+    declared, looks = variations.preregistration, variations.interim_looks
     yield note.format(declared.commit) if declared else EXPLORATORY
     if len(looks) > 1:
         yield (
             f"p is also corrected for interim looks with {', '.join(map(str, looks))} seeds "
             "(O'Brien and Fleming)."
         )
+        seeds = len(compared.models[compared.base].seeds) if compared else 0
+        if (look := reached(looks, seeds)) and look < looks[-1]:
+            yield INTERIM.format(look=look, last=looks[-1])
