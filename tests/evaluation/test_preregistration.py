@@ -76,9 +76,10 @@ def test_the_documented_power_is_the_simulated(column: int, name: str, share: fl
         assert float(row.split(" | ")[2 + column]) == pytest.approx(simulated, abs=0.03)
 
 
-def test_a_scale_trains_and_decodes_every_declared_seed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["tatoeba", "multi30k_declared"])
+def test_a_scale_trains_and_decodes_every_declared_seed(name: str, tmp_path: Path) -> None:
     file = tmp_path / "params.yaml"
-    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", ["scale=tatoeba"])
+    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", [f"scale={name}"])
     scale = config.load(file)
     form = scale.variations.preregistration
     assert form

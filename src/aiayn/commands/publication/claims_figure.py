@@ -40,10 +40,11 @@ LABELS: Mapping[str, str] = {
 AXES: Mapping[Measure, str] = {BLEU: "BLEU", PERPLEXITY: "perplexity, %"}
 BLUE, VERMILION, GREEN = PALETTE[:3]
 GREY = "#8a8a88"
+HOLDS, UNDECIDED, FAILS = "holds at this scale", "undecided", "does not hold at this scale"
 COLOURS = {
-    "holds at this scale": ("holds", GREEN),
-    "undecided": ("undecided", GREY),
-    "does not hold at this scale": ("does not hold", VERMILION),
+    HOLDS: ("holds", GREEN),
+    UNDECIDED: ("undecided", GREY),
+    FAILS: ("does not hold", VERMILION),
 }
 THEMES = {"light": ("#1f2328", "#ffffff"), "dark": ("#d1d7e0", "#0d1117")}
 PADDING = {BLEU: 2.2, PERPLEXITY: 4.0}  # beyond the outermost dots; longer intervals get an arrow
