@@ -36,8 +36,10 @@ def main() -> None:
     run, model = params.run(arguments.run), params.model_of(arguments.run)
     seed = run.seed if arguments.seed is None else arguments.seed
     kind, tokens = params.task(run.task).kind, paths.tokens(run.task)
-    processes = Processes.from_environment(params.training.micro_batches)
-    device = open_device_of(processes, machine, model.d_model)
+    processes = Processes.from_environment()
+    with processes.one_report():
+        processes.check_share(params.training.micro_batches)
+        device = open_device_of(processes, machine, model.d_model)
     with process_group(processes, device):
         job = Job.of(
             arguments.run, kind, model, params.training, seed, tokens, code_digest("train")

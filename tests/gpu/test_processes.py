@@ -62,7 +62,7 @@ PARTS = """
 import torch
 from aiayn.training.processes import Processes, process_group
 from aiayn.model.device import Device
-processes = Processes.from_environment(micro_batches=2)
+processes = Processes.from_environment()
 torch.manual_seed(processes.rank)
 whole = torch.randn(100_003)
 parts = whole.clone()

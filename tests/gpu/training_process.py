@@ -16,7 +16,7 @@ ROW, MICRO_BATCHES, STEPS = SMALL.replace(P_drop=0.1), 4, 8
 
 
 def main(device_name: str) -> None:
-    processes = Processes.from_environment(MICRO_BATCHES)
+    processes = Processes.from_environment()
     machine = Machine.model_validate({"device": device_name, "precision": "float32", "threads": 1})
     device = open_device_of(processes, machine, ROW.d_model)
     with process_group(processes, device):

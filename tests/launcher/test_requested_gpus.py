@@ -1,4 +1,5 @@
-"""Fewer GPUs than params.yaml requests: a one-line error when a stage starts."""
+"""Fewer GPUs than params.yaml requests, or more processes than it has work for: a one-line error when
+a stage starts."""
 
 from __future__ import annotations
 
@@ -24,11 +25,16 @@ ONE_NODE, TWO_NODES = (
 
 
 def train(
-    folder: Path, machine: dict[str, object], launcher: dict[str, object], *prefix: str
+    folder: Path,
+    machine: dict[str, object],
+    launcher: dict[str, object],
+    *prefix: str,
+    micro_batches: int = 1,
 ) -> list[str]:
     """The lines on stderr of a training of the demo that fails."""
     params = yaml.load((ROOT / "params.yaml").read_text(), yaml.CSafeLoader)
     params["machine"] |= machine
+    params["training"]["micro_batches"] = micro_batches
     params["launcher"] = launcher
     (folder / "params.yaml").write_text(yaml.dump(params, Dumper=yaml.CSafeDumper))
     inherited = {k: v for k, v in os.environ.items() if k not in ("WORLD_SIZE", "AIAYN_LAUNCHED")}
@@ -53,14 +59,28 @@ def test_a_launcher_without_its_gpus_is_not_started(tmp_path: Path, device: str)
 @pytest.mark.skipif(
     not torch.distributed.is_available(), reason="a build of torch without processes"
 )
-def test_one_process_per_machine_reports_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("device", "micro_batches", "expected"),
+    [
+        ("cuda", 2, "TrainingError: "),
+        (
+            "cpu",
+            1,
+            "ConfigError: params.yaml: training.micro_batches is 1, too few for 2 processes.",
+        ),
+    ],
+)
+def test_one_process_per_machine_reports_it(
+    tmp_path: Path, device: str, micro_batches: int, expected: str
+) -> None:
     """As on a node of a cluster, where nothing could be checked earlier."""
     torchrun = str(Path(sys.executable).parent / "torchrun")
     lines = train(
-        tmp_path, {"device": "cuda"}, {"command": None},
+        tmp_path, {"device": device}, {"command": None},
         torchrun, "--standalone", "--nproc-per-node=2", "--max-restarts=0",
+        micro_batches=micro_batches,
     )  # fmt: skip
-    assert len([line for line in lines if line.startswith("TrainingError: ")]) == 1
+    assert len([line for line in lines if line.startswith(expected)]) == 1
 
 
 @pytest.mark.parametrize(

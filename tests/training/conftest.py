@@ -86,10 +86,9 @@ torch.set_num_threads(1)
 
 @one_line_errors
 def train(scratch, columns, settings, on_step, on_write):
-    training, model = local.SETTINGS.replace(**settings), shared.TINY.replace(**columns)
-    processes = Processes.from_environment(training.micro_batches)
-    device = Device(torch.device("cpu"), "float32")
+    processes, device = Processes.from_environment(), Device(torch.device("cpu"), "float32")
     with process_group(processes, device):
+        training, model = local.SETTINGS.replace(**settings), shared.TINY.replace(**columns)
         job = Job("en-de.tiny", "translation", model, training, 1, "tokens", "code")
         trainer = Trainer(job, local.random_arrays(200), local.random_arrays(20, 1), device, processes)
         step, fsync, write = trainer.step, os.fsync, {"number": 0}

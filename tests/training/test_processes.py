@@ -67,14 +67,6 @@ def test_the_number_of_processes_does_not_matter(
     assert curves[0][-1][0] < 0.9 * curves[0][0][0]
 
 
-def test_too_many_processes(train_together: TrainTogether, tmp_path: Path) -> None:
-    """A process without a micro-batch would be idle: an error that says what to change."""
-    outcomes = train_together(tmp_path / "scratch", 2, settings={"micro_batches": 1})
-    assert codes(outcomes) == [1, 1]
-    message = "params.yaml: training.micro_batches is 1, too few for 2 processes."
-    assert all(message in stderr for _, stderr in outcomes)
-
-
 @pytest.mark.parametrize("step", [pytest.param(4, marks=pytest.mark.slow), 7])
 def test_two_processes_killed_between_checkpoints(
     train_together: TrainTogether, tmp_path: Path, uninterrupted: dict[str, bytes], step: int

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from aiayn.errors import DataError
+from aiayn.errors import ConfigError, DataError
 from aiayn.model.device import Device
 from aiayn.training.job import Job
 from aiayn.training.processes import Processes
@@ -79,6 +79,8 @@ def test_processes_share_all_work() -> None:
     for count in (1, 2, 3, 8):
         shares = [n for rank in range(count) for n in Processes(rank, count).share(8)]
         assert sorted(shares) == list(range(8))
+    with pytest.raises(ConfigError, match="micro_batches is 8, too few for 9 processes"):
+        Processes(0, 9).check_share(8)
 
 
 def test_fingerprint(make_trainer: Make) -> None:

@@ -40,8 +40,7 @@ torch.set_num_threads(1)
 
 @one_line_errors
 def main():
-    processes = Processes.from_environment(local.SETTINGS.micro_batches)
-    device = Device(torch.device("cpu"), "float32")
+    processes, device = Processes.from_environment(), Device(torch.device("cpu"), "float32")
     with process_group(processes, device):
         model = shared.TINY.replace(steps={STEPS}, checkpoint_steps={SAVED})
         job = Job("en-de.tiny", "translation", model, local.SETTINGS, 1, "tokens", "code")

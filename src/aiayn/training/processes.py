@@ -15,7 +15,7 @@ import torch.distributed
 from torch import Tensor
 
 from aiayn.config import Machine
-from aiayn.errors import ConfigError, TrainingError
+from aiayn.errors import AiaynError, ConfigError, TrainingError
 from aiayn.model.device import Device, open_device
 from aiayn.results import paths
 
@@ -35,32 +35,38 @@ class Processes:
     local_count: int = 1
 
     @staticmethod
-    def from_environment(micro_batches: int) -> Processes:
-        """As torchrun's environment describes them; one alone without it.
-
-        Args:
-            micro_batches: of a step, which the processes share.
-
-        Raises:
-            ConfigError: there are more processes than micro-batches.
-        """
-        processes = Processes(
+    def from_environment() -> Processes:
+        """As torchrun's environment describes them; one alone without it."""
+        return Processes(
             rank=int(os.environ.get("RANK", "0")),
             count=int(os.environ.get("WORLD_SIZE", "1")),
             local_rank=int(os.environ.get("LOCAL_RANK", "0")),
             local_count=int(os.environ.get("LOCAL_WORLD_SIZE", "1")),
         )
-        if processes.count > micro_batches:
-            raise ConfigError(
-                f"params.yaml: training.micro_batches is {micro_batches}, too few for "
-                f"{processes.count} processes. Raise it, or start fewer: launcher.command."
-            )
-        return processes
 
     @property
     def is_first(self) -> bool:
         """Whether this process writes files and prints."""
         return self.rank == 0
+
+    def check_share(self, micro_batches: int) -> None:
+        """Raises ConfigError if a process would have nothing to do."""
+        if self.count > micro_batches:
+            raise ConfigError(
+                f"params.yaml: training.micro_batches is {micro_batches}, too few for {self.count} "
+                "processes. Raise it, or start fewer: launcher.command."
+            )
+
+    @contextmanager
+    def one_report(self) -> Iterator[None]:
+        """For what fails in all processes alike: the first of each machine reports the error, the
+        others wait until their launcher ends them."""
+        try:
+            yield
+        except AiaynError:
+            if self.local_rank > 0:
+                time.sleep(REPORT_SECONDS)
+            raise
 
     def share(self, number: int) -> range:
         """Which of `number` pieces of work this process does."""
@@ -127,21 +133,11 @@ class Processes:
 
 
 def open_device_of(processes: Processes, machine: Machine, d_model: int) -> Device:
-    """The device of this process among those of its machine.
-
-    Raises:
-        TrainingError: as `open_device`. All processes of a machine have that error, and the first
-            reports it; the others wait until their launcher ends them.
-    """
-    try:
-        return open_device(
-            machine.device, machine.precision, d_model=d_model, threads=machine.threads,
-            local_rank=processes.local_rank, local_count=processes.local_count,
-        )  # fmt: skip
-    except TrainingError:
-        if processes.local_rank > 0:
-            time.sleep(REPORT_SECONDS)
-        raise
+    """The device of this process among those of its machine. Errors as for `open_device`."""
+    return open_device(
+        machine.device, machine.precision, d_model=d_model, threads=machine.threads,
+        local_rank=processes.local_rank, local_count=processes.local_count,
+    )  # fmt: skip
 
 
 @contextmanager
