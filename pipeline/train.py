@@ -37,9 +37,8 @@ def main() -> None:
     seed = run.seed if arguments.seed is None else arguments.seed
     kind, tokens = params.task(run.task).kind, paths.tokens(run.task)
     processes = Processes.from_environment()
-    with processes.one_report():
-        processes.check_share(params.training.micro_batches)
-        device = open_device_of(processes, machine, model.d_model)
+    processes.check_share(params.training.micro_batches)
+    device = open_device_of(processes, machine, model.d_model)
     with process_group(processes, device):
         job = Job.of(
             arguments.run, kind, model, params.training, seed, tokens, code_digest("train")

@@ -20,8 +20,6 @@ from aiayn.model.device import Device, open_device
 from aiayn.results import paths
 
 TIMEOUT = timedelta(minutes=10)  # longer than anything the first process does alone
-
-
 REPORT_SECONDS = 30  # within which the first process of a machine reports an error of all
 
 
@@ -52,10 +50,11 @@ class Processes:
     def check_share(self, micro_batches: int) -> None:
         """Raises ConfigError if a process would have nothing to do."""
         if self.count > micro_batches:
-            raise ConfigError(
-                f"params.yaml: training.micro_batches is {micro_batches}, too few for {self.count} "
-                "processes. Raise it, or start fewer: launcher.command."
-            )
+            with self.one_report():
+                raise ConfigError(
+                    f"params.yaml: training.micro_batches is {micro_batches}, too few for "
+                    f"{self.count} processes. Raise it, or start fewer: launcher.command."
+                )
 
     @contextmanager
     def one_report(self) -> Iterator[None]:
@@ -134,10 +133,11 @@ class Processes:
 
 def open_device_of(processes: Processes, machine: Machine, d_model: int) -> Device:
     """The device of this process among those of its machine. Errors as for `open_device`."""
-    return open_device(
-        machine.device, machine.precision, d_model=d_model, threads=machine.threads,
-        local_rank=processes.local_rank, local_count=processes.local_count,
-    )  # fmt: skip
+    with processes.one_report():
+        return open_device(
+            machine.device, machine.precision, d_model=d_model, threads=machine.threads,
+            local_rank=processes.local_rank, local_count=processes.local_count,
+        )  # fmt: skip
 
 
 @contextmanager
