@@ -48,7 +48,6 @@ class ClaimTests:
 
     def __init__(self, reproduction: Reproduction) -> None:
         self._reproduction = reproduction
-        self._variations = reproduction.config.variations
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -58,12 +57,13 @@ class ClaimTests:
     @cached_property
     def claims(self) -> list[Claim]:
         """The claims with an effect."""
-        return claims(self._reproduction.findings, self._variations)
+        return claims(self._reproduction.findings, self._reproduction.config.variations)
 
     @property
     def base(self) -> Model:
         """The base model."""
-        return self._reproduction.config.models[self._variations.base]
+        config = self._reproduction.config
+        return config.models[config.variations.base]
 
     @property
     def as_claimed(self) -> int:
@@ -105,10 +105,11 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._published = {found.name: found for found in reproductions(folder)}
+        self._tests = {name: ClaimTests(found) for name, found in self._published.items()}
 
     def tests(self, name: str = CLAIMS) -> ClaimTests:
         """A reproduction's tests of the paper's claims."""
-        return ClaimTests(self._published[name])
+        return self._tests[name]
 
     @property
     def names(self) -> list[str]:
