@@ -20,6 +20,11 @@ from aiayn.results.seeds import by_seed
 
 ROOT = Path(__file__).parents[2]
 FORMS = {path.stem: path for path in (ROOT / "conf/preregistration").glob("*.yaml")}
+SCALES = {
+    path.stem: path
+    for path in sorted((ROOT / "conf/scale").glob("*.yaml"))
+    if "/preregistration: " in path.read_text()
+}
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -76,11 +81,16 @@ def test_the_documented_power_is_the_simulated(column: int, name: str, share: fl
         assert float(row.split(" | ")[2 + column]) == pytest.approx(simulated, abs=0.03)
 
 
-@pytest.mark.parametrize("name", ["tatoeba", "multi30k_declared"])
+def compose(scale: str, folder: Path) -> config.Config:
+    """The parameters of a scale."""
+    file = folder / "params.yaml"
+    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", [f"scale={scale}"])
+    return config.load(file)
+
+
+@pytest.mark.parametrize("name", SCALES)
 def test_a_scale_trains_and_decodes_every_declared_seed(name: str, tmp_path: Path) -> None:
-    file = tmp_path / "params.yaml"
-    compose_and_dump(str(file), str(ROOT / "conf"), None, "config", "", [f"scale={name}"])
-    scale = config.load(file)
+    scale = compose(name, tmp_path)
     form = scale.variations.preregistration
     assert form
     seeds = {model: names for (_, model), names in by_seed(scale.runs).items()}
@@ -91,17 +101,26 @@ def test_a_scale_trains_and_decodes_every_declared_seed(name: str, tmp_path: Pat
                 assert seeds[row][seed] in scale.tested, (row, seed)
 
 
+def test_multi30k_is_trained_as_the_pilot_was(tmp_path: Path) -> None:
+    """Except that the last five checkpoints of every row are kept and averaged."""
+    scale, pilot = (
+        compose("multi30k_declared", tmp_path),
+        config.load(PILOT.parents[1] / "params.yaml"),
+    )
+    kept = {
+        name: model.replace(average=max(model.average, 5)) for name, model in pilot.models.items()
+    }
+    assert scale.models == kept
+    assert scale.training == pilot.training
+    assert scale.tasks == pilot.tasks
+
+
 def test_preregistrations_in_use_equal_those_of_their_commits() -> None:
     """Nor does a scale name a commit without the form."""
-    commits = {
-        path: match[1]
-        for path in (ROOT / "conf/scale").glob("*.yaml")
-        if (match := re.search(r"preregistration: \{commit: '?\"?(\w+)", path.read_text()))
-    }
-    if not commits:
-        pytest.skip("no scale has taken up a declaration yet")
-    for path, commit in commits.items():
-        (name,) = re.findall(r"/preregistration: (\w+)", path.read_text())
+    for path in SCALES.values():
+        text = path.read_text()
+        (commit,) = re.findall(r"preregistration: \{commit: '?\"?(\w+)", text)
+        (name,) = re.findall(r"/preregistration: (\w+)", text)
         committed = subprocess.run(
             ["git", "show", f"{commit}:conf/preregistration/{name}.yaml"], cwd=ROOT, check=True,
             capture_output=True, text=True,

@@ -102,6 +102,11 @@ class ContrastTest:
     unpaired: tuple[int, ...] = ()
 
     @property
+    def is_interim(self) -> bool:
+        """Whether another look will follow."""
+        return bool(self.looks) and self.seeds < self.looks[-1]
+
+    @property
     def p_value(self) -> float:
         """The uncorrected p-value. For a claim of equality it is the smaller one of two one-sided
         tests, for equivalence and for its opposite: only one of the hypotheses can be true, so both

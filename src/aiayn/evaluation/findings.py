@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import mean
+from typing import NamedTuple
 
 from aiayn.config import Run, Variations
 from aiayn.evaluation import interim_looks
@@ -57,11 +58,18 @@ def judge_findings(
     return findings
 
 
-def counts_needed(
+class Undecided(NamedTuple):
+    """The test of an undecided statement, and how many seeds (of decoding modes: models) would
+    decide it: see `ContrastTest.count_needed`."""
+
+    test: ContrastTest
+    count_needed: int | None
+
+
+def undecided(
     variations: Variations, runs: Mapping[str, Run], compared: Comparison
-) -> dict[str, int | None]:
-    """How many seeds (of decoding modes: models) would decide each tested statement that is
-    undecided: see `ContrastTest.count_needed`."""
+) -> dict[str, Undecided]:
+    """The tested statements that are undecided, by key."""
     seeds = {
         model: {int(seed): entry for seed, entry in variation.seeds.items()}
         for model, variation in compared.models.items()
@@ -70,7 +78,7 @@ def counts_needed(
     tests = {key: test for (_, key), test in found.items() if isinstance(test, ContrastTest)}
     verdicts = {key: finding.verdict for key, finding in compared.findings.items()}
     return {
-        key: test.count_needed(len(tests))
+        key: Undecided(test, test.count_needed(len(tests)))
         for key, test in tests.items()
         if verdicts.get(key) == "undecided"
     }

@@ -3,16 +3,15 @@ the same sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from aiayn.config import Variations
+from aiayn.config import Config
 from aiayn.evaluation.contrasts import MAX_COUNT
-from aiayn.evaluation.findings import counts_needed
-from aiayn.evaluation.interim_looks import reached
+from aiayn.evaluation.findings import Undecided, undecided
 from aiayn.paper.findings import Statement, statements
 from aiayn.paper.others import PUBLISHED, Published
 from aiayn.report.evidence import Evidence
@@ -62,10 +61,7 @@ DECLARED = (
     "Declared before the first of these models was trained, in the commit {} "
     "(docs/preregistration.md)."
 )
-INTERIM = (
-    "This is the look with {look} seeds. What is undecided may be decided with more, at the latest "
-    "with {last}."
-)
+OWN_LOOKS = "Some claims were declared with looks of their own (docs/preregistration.md)."
 NOT_TESTED = Finding(verdict="not run at this scale")
 NAMES = {"bleu": "BLEU", "perplexity": "perplexity"}
 FORMS = {"bleu": "{:+.2f}", "perplexity": "×{:.2f}"}
@@ -77,17 +73,16 @@ def section(evidence: Evidence) -> Section:
     compared, config = evidence.variations, evidence.config
     claims = statements(config.variations.measures)
     findings = dict.fromkeys(claims, NOT_TESTED)
-    counts: Mapping[str, int | None] = {}
+    open_tests: Mapping[str, Undecided] = {}
     if compared:
         findings |= {key: found for key, found in compared.findings.items() if key in claims}
-        counts = counts_needed(config.variations, config.runs, compared)
-    needed = {key: _needed(claims[key], count) for key, count in counts.items()}
+        open_tests = undecided(config.variations, config.runs, compared)
+    needed = {key: _needed(claims[key], found) for key, found in open_tests.items()}
     is_tested = any(finding.verdict != NOT_TESTED.verdict for finding in findings.values())
     tested = (
         _row(claims[key], finding, compared, needed.get(key, ""))
         for key, finding in findings.items()
     )
-    notes = (NOTE, *([NEEDED] if needed else []), *design_notes(config.variations, compared))
     return Section(
         key="findings",
         title="Findings",
@@ -102,12 +97,12 @@ def section(evidence: Evidence) -> Section:
                 + numbers("p")
                 + text("Result"),
                 tested if is_tested else (_row_of_none(len(claims)),),
-                notes if is_tested else (),
+                tuple(_notes(config, needed)) if is_tested else (),
                 key="claims",
             ),
             *published(evidence),
         ),
-        records=_records(claims, findings, counts),
+        records=_records(claims, findings, open_tests),
     )
 
 
@@ -136,10 +131,12 @@ def effect_cell(effect: Effect, measure: str, run: str, outcome: str = "", tone:
     )
 
 
-def _needed(statement: Statement, count: int | None) -> str:
+def _needed(statement: Statement, found: Undecided) -> str:
+    test, count = found
+    look = f"at the look with {test.seeds} of {test.looks[-1]} seeds; " if test.is_interim else ""
     values = "seeds" if statement.over == "models" else "models"
     number = f"more than {MAX_COUNT:,}" if count is None else f"about {count:,}"
-    return f"{number} {values} would decide it"
+    return f"{look}{number} {values} would decide it"
 
 
 def _row(
@@ -178,7 +175,7 @@ def _run(statement: Statement, found: Comparison) -> str:
 def _records(
     claims: Mapping[str, Statement],
     findings: Mapping[str, Finding],
-    counts: Mapping[str, int | None],
+    open_tests: Mapping[str, Undecided],
 ) -> pd.DataFrame:
     """A line of the CSV for each statement."""
     return pd.DataFrame(
@@ -193,7 +190,7 @@ def _records(
             "high": finding.effect and finding.effect.high,
             "p": finding.effect and finding.effect.corrected,
             "verdict": finding.verdict,
-            "needed": counts.get(key),
+            "needed": open_tests[key].count_needed if key in open_tests else None,
         }
         for key, finding in findings.items()
     ).astype({"needed": "Int64"})
@@ -273,21 +270,26 @@ def _figure_row(figure: Published, run: str, ours: Cell, value: float | None) ->
     )
 
 
-def design_notes(
-    variations: Variations, compared: Comparison | None, note: str = DECLARED
-) -> Iterator[str]:
+def _notes(config: Config, needed: Collection[str]) -> Iterator[str]:
+    yield NOTE
+    if needed:
+        yield NEEDED
+    yield from design_notes(config)
+    declared = config.variations.preregistration
+    if declared and any(statement.interim_looks for statement in declared.statements.values()):
+        yield OWN_LOOKS
+
+
+def design_notes(config: Config, note: str = DECLARED) -> Iterator[str]:
     """Remarks below a table of tests: whether they were declared, and the looks.
 
     Args:
         note: on a preregistration, with a place for its commit.
     """
-    declared, looks = variations.preregistration, variations.interim_looks
+    declared, looks = config.variations.preregistration, config.variations.interim_looks
     yield note.format(declared.commit) if declared else EXPLORATORY
     if len(looks) > 1:
         yield (
             f"p is also corrected for interim looks with {', '.join(map(str, looks))} seeds "
             "(O'Brien and Fleming)."
         )
-        seeds = len(compared.models[compared.base].seeds) if compared else 0
-        if (look := reached(looks, seeds)) and look < looks[-1]:
-            yield INTERIM.format(look=look, last=looks[-1])

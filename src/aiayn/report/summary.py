@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from aiayn.config import Config
 from aiayn.report.evidence import Evidence
@@ -38,10 +38,19 @@ def _runs(evidence: Evidence) -> str:
 def _claims(evidence: Evidence) -> str:
     compared = evidence.variations
     findings = compared.findings.values() if compared else ()
-    verdicts = Counter[Outcome](found.verdict for found in findings)
-    tested = sum(n for verdict, n in verdicts.items() if verdict != Verdict.NOT_RUN.value)
-    if not tested:
+    outcomes = [found.verdict for found in findings if found.verdict != Verdict.NOT_RUN.value]
+    if not outcomes:
         return "No claim of the paper is tested here: this scale compares no two models."
+    tests = "claim" if len(outcomes) == 1 else "claims"
+    return (
+        f"Of {len(outcomes)} {tests} of the paper that the models here can test, "
+        f"{counted(outcomes)}."
+    )
+
+
+def counted(outcomes: Iterable[Outcome]) -> str:
+    """The number of tested claims by verdict: 3 hold and 11 are undecided."""
+    verdicts = Counter[Outcome](outcomes)
     verbs: Mapping[Outcome, tuple[str, str]] = {
         "holds at this scale": ("holds", "hold"),
         "does not hold at this scale": ("does not hold", "do not hold"),
@@ -52,8 +61,7 @@ def _claims(evidence: Evidence) -> str:
         for verdict, forms in verbs.items()
         if verdicts[verdict]
     ]
-    tests = "claim" if tested == 1 else "claims"
-    return f"Of {tested} {tests} of the paper that the models here can test, {_listed(parts)}."
+    return _listed(parts)
 
 
 def _figures(entries: Sequence[Entry], config: Config) -> str:

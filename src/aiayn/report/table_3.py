@@ -181,7 +181,7 @@ def _table(evidence: Evidence) -> Table:
             BLANK,
             _protocol(evidence),
             VERSUS_BASE,
-            *design_notes(config.variations, evidence.variations, DECLARED_ELSEWHERE),
+            *design_notes(config, DECLARED_ELSEWHERE),
             CLAIMS.format(bleu=margins["bleu"], percent=100 * margins["perplexity"]),
             *([FURTHER.format(labels=", ".join(further))] if further else []),
             *([NEIGHBOURHOOD] if any(config.models[name].neighbourhood for name in own) else []),

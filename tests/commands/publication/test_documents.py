@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -13,20 +12,11 @@ from dvc.utils.hydra import compose_and_dump
 
 from aiayn import config
 from aiayn.commands.publication import documents
-from aiayn.commands.publication.claims_figure import (
-    FAILS,
-    LABELS,
-    THEMES,
-    UNDECIDED,
-    Claim,
-    claims,
-    draw,
-)
+from aiayn.commands.publication.claims_figure import LABELS, THEMES, Claim, claims, draw
 from aiayn.commands.publication.documents import BEGIN, END, README, RESULTS, Records
 from aiayn.config import Variations
 from aiayn.errors import DataError
 from aiayn.paper.findings import STATEMENTS
-from aiayn.results import paths
 from aiayn.results.frames import Results
 
 pytestmark = pytest.mark.slow  # reads all reproductions
@@ -81,22 +71,6 @@ def test_a_changed_record_changes_the_pages(rendered: dict[Path, str], tmp_path:
     changed = documents.render(tmp_path)
     assert changed[README] == rendered[README].replace("61.27", "62.27")
     assert "| **62.27** (" in changed[RESULTS]
-
-
-def test_a_claim_that_does_not_hold_is_named(tmp_path: Path) -> None:
-    copy = tmp_path / documents.CLAIMS
-    shutil.copytree(
-        ROOT / "reproductions" / documents.CLAIMS, copy, ignore=shutil.ignore_patterns("reports")
-    )
-    before = Records(tmp_path).tests().summary
-    compared = json.loads((copy / paths.TABLE_3).read_text())
-    assert compared["findings"]["dropout"]["verdict"] == UNDECIDED
-    compared["findings"]["dropout"]["verdict"] = FAILS
-    (copy / paths.TABLE_3).write_text(json.dumps(compared))
-    assert (before, Records(tmp_path).tests().summary) == (
-        "3 hold, none is contradicted, 11 remain undecided",
-        "3 hold, 1 does not (dropout helps), 10 remain undecided",
-    )
 
 
 def test_a_missing_score() -> None:

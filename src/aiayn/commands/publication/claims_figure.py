@@ -17,6 +17,7 @@ from aiayn.evaluation.contrasts import Design
 from aiayn.paper.findings import BLEU, PERPLEXITY, Measure, Statement, statements
 from aiayn.paper.table_3 import ROWS
 from aiayn.report.drawing import INK, PALETTE, PAPER, drawing
+from aiayn.results.comparison import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,11 +41,10 @@ LABELS: Mapping[str, str] = {
 AXES: Mapping[Measure, str] = {BLEU: "BLEU", PERPLEXITY: "perplexity, %"}
 BLUE, VERMILION, GREEN = PALETTE[:3]
 GREY = "#8a8a88"
-HOLDS, UNDECIDED, FAILS = "holds at this scale", "undecided", "does not hold at this scale"
 COLOURS = {
-    HOLDS: ("holds", GREEN),
-    UNDECIDED: ("undecided", GREY),
-    FAILS: ("does not hold", VERMILION),
+    "holds at this scale": ("holds", GREEN),
+    "undecided": ("undecided", GREY),
+    "does not hold at this scale": ("does not hold", VERMILION),
 }
 THEMES = {"light": ("#1f2328", "#ffffff"), "dark": ("#d1d7e0", "#0d1117")}
 PADDING = {BLEU: 2.2, PERPLEXITY: 4.0}  # beyond the outermost dots; longer intervals get an arrow
@@ -61,7 +61,7 @@ class Claim(NamedTuple):
     ours: float
     low: float
     high: float
-    verdict: str
+    verdict: Verdict
     margin: float | None
 
     @property

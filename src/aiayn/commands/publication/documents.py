@@ -4,29 +4,23 @@ docs/results.md, and the figure of the paper's claims."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
-from aiayn.commands.publication.claims_figure import (
-    FAILS,
-    HOLDS,
-    THEMES,
-    UNDECIDED,
-    Claim,
-    claims,
-    draw,
-)
-from aiayn.commands.publication.reproduction import Reproduction, interval, reproductions
+from aiayn.commands.publication.claims_figure import THEMES, Claim, claims, draw
+from aiayn.commands.publication.reproduction import interval, reproductions
 from aiayn.commands.publication.reproduction_page import environment, write_page
 from aiayn.config import Model
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.paper.others import PUBLISHED
 from aiayn.report import findings, table_1
-from aiayn.report.evidence import Evidence, gather
+from aiayn.report.evidence import gather
+from aiayn.report.section import Section
+from aiayn.report.summary import counted
 from aiayn.report.tables import RowValues, Table, markdown, row, table, text
 from aiayn.report.verdict import Verdict
 from aiayn.results import paths
@@ -35,62 +29,6 @@ from aiayn.results.frames import over_seeds
 README, RESULTS = Path("README.md"), Path("docs/results.md")
 BEGIN, END = "<!-- rendered by make reproductions -->\n", "<!-- end -->\n"
 CLAIMS = "multi30k_table3"  # the reproduction that tests the paper's claims
-
-
-class ClaimTests:
-    """The paper's claims, as one reproduction tests them.
-
-    Args:
-        reproduction: with a comparison.
-    Raises:
-        ConfigError, DataError, ScoreError: on access, if the reproduction is damaged.
-    """
-
-    def __init__(self, reproduction: Reproduction) -> None:
-        self._reproduction = reproduction
-
-    @cached_property
-    def evidence(self) -> Evidence:
-        """All results of the reproduction."""
-        return gather(self._reproduction.root)
-
-    @cached_property
-    def claims(self) -> list[Claim]:
-        """The claims with an effect."""
-        return claims(self._reproduction.findings, self._reproduction.config.variations)
-
-    @property
-    def base(self) -> Model:
-        """The base model."""
-        config = self._reproduction.config
-        return config.models[config.variations.base]
-
-    @property
-    def as_claimed(self) -> int:
-        """The number of claims whose effect has the claimed direction."""
-        return sum(claim.is_as_claimed for claim in self.claims)
-
-    @property
-    def summary(self) -> str:
-        """The number of claims by verdict, naming those that do not hold."""
-        counts = Counter(claim.verdict for claim in self.claims)
-        failed = [claim.label for claim in self.claims if claim.verdict == FAILS]
-        does = "does" if len(failed) == 1 else "do"
-        fail = (
-            f"{len(failed)} {does} not ({', '.join(failed)})" if failed else "none is contradicted"
-        )
-        return f"{counts[HOLDS]} hold, {fail}, {counts[UNDECIDED]} remain undecided"
-
-    def compared(self, measure: str, model: str) -> str:
-        """Mean and standard deviation over the seeds of a row of table 3."""
-        rows = self._reproduction.comparisons
-        found = _where(rows, model=model, measure=measure).iloc[0]
-        return f"{found['mean']:.2f} ± {found['sd']:.2f}"
-
-    @property
-    def table(self) -> str:
-        """The claims, each with its effect and verdict, and the notes."""
-        return _without_heading(findings.section(self.evidence).tables[0])
 
 
 class Records:
@@ -105,21 +43,43 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._published = {found.name: found for found in reproductions(folder)}
-        self._tests = {name: ClaimTests(found) for name, found in self._published.items()}
 
-    def tests(self, name: str = CLAIMS) -> ClaimTests:
-        """A reproduction's tests of the paper's claims."""
-        return self._tests[name]
+    @cached_property
+    def sections(self) -> Mapping[str, Section]:
+        """Table 1 and the findings in the report of CLAIMS."""
+        evidence = gather(self.folder / CLAIMS)
+        return {"table_1": table_1.section(evidence), "findings": findings.section(evidence)}
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """The claims that were tested."""
+        found = self._published[CLAIMS]
+        return claims(found.findings, found.config.variations)
 
     @property
     def names(self) -> list[str]:
         """The names of all reproductions."""
         return [*self._published]
 
-    def layer_types(self, verdict: str) -> int:
-        """The number of table 1's printed figures with this verdict."""
-        entries = table_1.section(self.tests().evidence).entries
-        return Counter(entry.verdict for entry in entries)[Verdict(verdict)]
+    @property
+    def base(self) -> Model:
+        """The base model of CLAIMS."""
+        config = self._published[CLAIMS].config
+        return config.models[config.variations.base]
+
+    @property
+    def as_claimed(self) -> int:
+        """The number of claims whose effect has the claimed direction."""
+        return sum(claim.is_as_claimed for claim in self.claims)
+
+    @property
+    def verdicts(self) -> str:
+        """The number of claims by verdict."""
+        return counted(claim.verdict for claim in self.claims)
+
+    def figures(self, key: str, verdict: str) -> int:
+        """The number of printed figures of a section with this verdict."""
+        return Counter(entry.verdict for entry in self.sections[key].entries)[Verdict(verdict)]
 
     def score(self, name: str, run: str, metric: str, split: str = paths.TEST) -> str:
         """A score with its 95 % interval over sentences, if it has one."""
@@ -136,6 +96,12 @@ class Records:
         found = _where(means, task=task, model=model, metric=metric, split=split).iloc[0]
         return f"{found['mean']:.2f} ± {found['sd']:.2f} ({found['n']} seeds)"
 
+    def compared(self, measure: str, model: str) -> str:
+        """Mean and standard deviation over the seeds of a row of table 3."""
+        rows = self._published[CLAIMS].comparisons
+        found = _where(rows, model=model, measure=measure).iloc[0]
+        return f"{found['mean']:.2f} ± {found['sd']:.2f}"
+
     def hours(self, name: str) -> str:
         """Total hours of all trainings."""
         return f"{self._published[name].runs['seconds'].sum() / 3600:.1f}"
@@ -148,6 +114,10 @@ class Records:
             for figure in PUBLISHED
             if (figure.target, figure.score) == (target, metric)
         )
+
+    def table(self, key: str) -> str:
+        """The first table of a section, with its notes."""
+        return _without_heading(self.sections[key].tables[0])
 
     def compared_with_others(self, *names: str) -> str:
         """Scores of reproductions next to those that others published on the same sentences; for a
@@ -185,9 +155,8 @@ def render(folder: Path) -> dict[Path, str]:
         README: templates.get_template("readme_results.md").render(records=records),
         RESULTS: templates.get_template("results.md").render(records=records),
     }
-    tests = records.tests()
     return pages | {
-        Path(f"docs/figures/claims-{theme}.svg"): draw(tests.claims, theme) for theme in THEMES
+        Path(f"docs/figures/claims-{theme}.svg"): draw(records.claims, theme) for theme in THEMES
     }
 
 
