@@ -161,7 +161,7 @@ bench-explorer: explorer ## how fast the page of make explorer translates (needs
 kills: $(READY) ## kill -9 dvc repro at 20 moments after a training's last step: is the training lost?
 	python -m benchmarks.killed_repro
 
-gpu-check: $(READY) ## the tests that need a GPU, and the speed of base's step: gpu_report.md, to be sent in
+gpu-check: $(READY) ## the tests that need a GPU, and the speed of a training step: gpu_report.md, to be sent in
 	python -m benchmarks.gpu_check
 
 slurm: $(READY) ## the graph on a real local SLURM: jobs requeued, out of time, or undisturbed

@@ -1,4 +1,5 @@
-"""The tests that need a GPU, and the speed of base's training step, on this machine's GPUs.
+"""The tests that need a GPU, and the speed of a training step of base and of big, on this machine's
+GPUs.
 
 Writes gpu_report.md, which can be sent in (.github/ISSUE_TEMPLATE/gpu_report.md). Ends with 1 if a
 test fails, or there is no GPU.
@@ -44,6 +45,9 @@ BASE = Model(
     N=6, d_model=512, d_ff=2048, h=8, d_k=64, d_v=64, P_drop=0.1, eps_ls=0.1, steps=100_000,
     positions="sinusoid", average=5, checkpoint_steps=1500,
 )  # fmt: skip
+BIG = BASE.replace(d_model=1024, d_ff=4096, h=16, P_drop=0.3)
+MODELS = {"base": BASE, "big": BIG}
+CASES = (("base", 8), ("base", 1), ("big", 8))  # model, micro-batches of a step
 
 
 @dataclass
@@ -77,22 +81,24 @@ def news_like_tokens(pairs: int) -> TokenArrays:
     return TokenArrays(sides[0], sides[1], PIECES)
 
 
-def step_times(micro_batches: int, kernels: str) -> tuple[float, float, float]:
-    """Of base on one GPU, 25,000 tokens a step, bfloat16 products: median ms of a step, target
-    tokens/s, and peak memory, GB.
+def step_times(name: str, micro_batches: int, kernels: str) -> tuple[float, float, float]:
+    """On one GPU, 25,000 tokens a step, bfloat16 products: median ms of a step, target tokens/s,
+    and peak memory, GB.
 
     Args:
+        name: one of MODELS.
         kernels: one of KERNELS.
     Raises:
         TrainingError: they cannot be used.
     """
-    device = open_device("cuda", "bfloat16", d_model=BASE.d_model)
+    model = MODELS[name]
+    device = open_device("cuda", "bfloat16", d_model=model.d_model)
     training = Training(
         batch_tokens=25_000, micro_batches=micro_batches, max_length=256, warmup_steps=4000,
         learning_rate_scale=1.0, adam=Adam(beta1=0.9, beta2=0.98, epsilon=1e-9),
         validation_steps=1500, log_steps=100,
     )  # fmt: skip
-    job = Job("en-de.base", "translation", BASE, training, 1, "", "")
+    job = Job(f"en-de.{name}", "translation", model, training, 1, "", "")
     train, dev = news_like_tokens(100_000), news_like_tokens(100)
     with mock.patch(TRITON, return_value=None) if kernels == TORCHS else nullcontext():
         trainer = Trainer(job, train, dev, device, Processes())
@@ -146,10 +152,10 @@ def machine_lines() -> Iterator[str]:
 def report(
     machine: Sequence[str],
     outcomes: Mapping[str, tuple[str, str]],
-    speeds: Mapping[tuple[int, str], tuple[float, float, float] | str],
+    speeds: Mapping[tuple[str, int, str], tuple[float, float, float] | str],
 ) -> str:
-    """The page. `speeds` are `step_times` by micro-batches of a step and kernels, or why there are
-    none.
+    """The page. `speeds` are `step_times` by model, micro-batches of a step and kernels, or why
+    there are none.
     """
     counts = {
         outcome: sum(found == outcome for found, _ in outcomes.values())
@@ -162,11 +168,11 @@ def report(
         for test, (outcome, reason) in outcomes.items()
         if outcome != "passed"
     ]
-    lines += ["", "## A step of base", "", "25,000 tokens a side, bfloat16 products, one GPU.", ""]
-    lines += ["| micro-batches | kernels | ms a step | target tokens/s | GB |"]
-    lines += ["| --: | :-- | --: | --: | --: |"]
-    for (number, kernels), speed in speeds.items():
-        case = f"| {number} | {kernels} "
+    lines += ["", "## A training step", "", "25,000 tokens a side, bfloat16 products, one GPU.", ""]
+    lines += ["| model | micro-batches | kernels | ms a step | target tokens/s | GB |"]
+    lines += ["| :-- | --: | :-- | --: | --: | --: |"]
+    for (name, number, kernels), speed in speeds.items():
+        case = f"| {name} | {number} | {kernels} "
         if isinstance(speed, str):
             lines.append(f"{case}| {_on_one_line(speed)} | | |")
         else:
@@ -185,14 +191,14 @@ def main() -> None:
     require_gpus(1)
     outcomes = Outcomes()
     code = pytest.main(["-n", "0", *TESTS], plugins=[outcomes])
-    speeds: dict[tuple[int, str], tuple[float, float, float] | str] = {}
-    for kernels, number in itertools.product(KERNELS, (8, 1)):
+    speeds: dict[tuple[str, int, str], tuple[float, float, float] | str] = {}
+    for kernels, (name, number) in itertools.product(KERNELS, CASES):
         try:
-            speeds[number, kernels] = step_times(number, kernels)
+            speeds[name, number, kernels] = step_times(name, number, kernels)
         except torch.OutOfMemoryError:
-            speeds[number, kernels] = "out of memory"
+            speeds[name, number, kernels] = "out of memory"
         except (TrainingError, RuntimeError) as error:
-            speeds[number, kernels] = str(error)
+            speeds[name, number, kernels] = str(error)
     REPORT.write_text(report([*machine_lines()], outcomes.by_test, speeds), encoding="utf-8")
     print(f"The report is at {REPORT}. To send it in, open an issue with it.")
     sys.exit(int(code))

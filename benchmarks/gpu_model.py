@@ -18,7 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 import torch
-from benchmarks.gpu_check import BASE, TRITON, news_like_tokens
+from benchmarks.gpu_check import BASE, BIG, TRITON, news_like_tokens
 from benchmarks.gpu_operators import Operator, Recorder
 from tests.gpu.simulated_gpu import SIMULATED, answering_for_a_gpu, build_stand_in
 from torch import Tensor, nn
@@ -30,7 +30,6 @@ from aiayn.training.job import Job
 from aiayn.training.processes import Processes
 from aiayn.training.trainer import Trainer
 
-BIG = BASE.replace(d_model=1024, d_ff=4096, h=16, P_drop=0.3)
 LAUNCH = 7e-6  # seconds of the host for a kernel that it starts by itself
 GRAPH_LAUNCH = 30e-6  # of the host, for a graph of some 600 kernels
 SHORTEST = 2.2e-6  # seconds of a GPU for the smallest kernel
@@ -203,7 +202,7 @@ def tables(steps: Mapping[tuple[str, int, int], Step]) -> Iterator[str]:
 
 def graph_table(steps: Mapping[tuple[str, int, int], Step]) -> Iterator[str]:
     """Of steps whose kernels the host starts one by one, or as one graph a micro-batch. With
-    several GPUs, sums begin inside the backward pass, or after the graph.
+    several GPUs, sums begin inside the backward pass, or follow the graph.
     """
     gpu = GPUS["H100"]
     yield "| H100 | starts | host, ms | GPU, ms | sums, ms | host's limit, \u00b5s a kernel |"

@@ -53,13 +53,14 @@ def test_the_page(outcomes: Outcomes) -> None:
     page = report(
         ["- torch 2"],
         outcomes.by_test,
-        {(8, OWN): (66.04, 378_000.4, 21.25), (1, TORCHS): "out of memory"},
+        {("base", 8, OWN): (66.04, 378_000.4, 21.25), ("big", 1, TORCHS): "out of memory"},
     )
     assert "1 passed, 2 failed, 1 skipped" in page
     assert "test_skipped`: needs two GPUs\n" in page
     assert "/home/somebody" not in page
     assert (
-        "| 8 | own | 66.0 | 378,000 | 21.2 |\n| 1 | of torch alone | out of memory | | |\n" in page
+        "| base | 8 | own | 66.0 | 378,000 | 21.2 |\n| big | 1 | of torch alone | out of memory | | |\n"
+        in page
     )
 
 

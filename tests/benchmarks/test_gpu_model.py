@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from benchmarks.gpu_model import BIG, GPUS, SHORTEST, Step, seconds_of, tables
+from benchmarks.gpu_check import BIG
+from benchmarks.gpu_model import GPUS, SHORTEST, Step, seconds_of, tables
 from benchmarks.gpu_operators import Operator, Recorder
 from torch import Tensor
 from torch.nn.functional import embedding

@@ -121,10 +121,10 @@ class Trainer:
         for number in numbers:
             self._seed_dropout(_seed(self.job.seed, self.step_number, number))
             pieces = self.tensors(self.train_arrays, batch[number])
-            if self.buckets and number == numbers[-1]:
-                self.buckets.begin()  # the sums begin inside this backward pass, outside any graph
-                self._accumulate(*pieces)
-            elif self.graphs:
+            in_graphs = self.graphs is not None and self.graphs.are_in_use
+            if self.buckets and number == numbers[-1] and not in_graphs:
+                self.buckets.begin()  # the sums begin inside this backward pass
+            if self.graphs:
                 self.graphs.run(self.step_number, pieces)
             else:
                 self._accumulate(*pieces)

@@ -13,10 +13,11 @@ MIN_ELEMENTS = 4 << 20  # of a part, except the first and the last one: 16 MB
 
 
 class Buckets:
-    """Cuts `flat.sums` into parts that are summed as soon as they are complete.
+    """Cuts `flat.sums` into parts, summed from the last to the first, each as soon as it and those
+    behind it are complete.
 
-    A part with a parameter whose gradient is never marked complete, and what processes exchange
-    besides gradients, are summed last, by `finish`.
+    So all processes start the same sums in the same order, also those that replay a graph, in which
+    nothing is marked complete: `finish` sums the rest, and what processes exchange besides them.
     """
 
     def __init__(
@@ -37,11 +38,11 @@ class Buckets:
             bucket = len(self._sizes) - 1
             parameter.completed = self._complete_one_of(bucket)  # type: ignore[attr-defined]
         self._missing: list[int] | None = None
-        self._waits: dict[int, Callable[[], None]] = {}
+        self._waits: list[Callable[[], None]] = []
 
     def begin(self) -> None:
-        """The next backward pass is the last one of this step."""
-        self._missing, self._waits = [*self._sizes], {}
+        """The next backward pass is the last one of this step, and not in a graph."""
+        self._missing = [*self._sizes]
 
     def _complete_one_of(self, bucket: int) -> Callable[[], None]:
         def complete() -> None:
@@ -49,22 +50,24 @@ class Buckets:
                 return
             self._missing[bucket] -= 1
             assert self._missing[bucket] >= 0, "a gradient came twice"
-            if self._missing[bucket] == 0:
-                self._sum(bucket)
+            while self._unsummed and self._missing[self._unsummed - 1] == 0:
+                self._sum_next()
 
         return complete
 
-    def _sum(self, bucket: int) -> None:
-        begin = self._ends[bucket - 1] if bucket else 0
-        end = self._ends[bucket]
-        self._waits[bucket] = self._processes.begin_to_add_up(self._flat.sums[begin:end])
+    @property
+    def _unsummed(self) -> int:
+        return len(self._ends) - len(self._waits)
+
+    def _sum_next(self) -> None:
+        begin, end = [0, *self._ends][self._unsummed - 1 : self._unsummed + 1]
+        self._waits.append(self._processes.begin_to_add_up(self._flat.sums[begin:end]))
 
     def finish(self) -> None:
         """Sum the rest, and have what follows wait for all sums."""
-        for bucket in range(len(self._ends)):
-            if bucket not in self._waits:
-                self._sum(bucket)
+        while self._unsummed:
+            self._sum_next()
         self._processes.add_up(self._flat.control)
-        for wait in self._waits.values():
+        for wait in self._waits:
             wait()
-        self._missing = None
+        self._missing, self._waits = None, []

@@ -74,6 +74,11 @@ class Graphs:
         self._has_room, self._problem = True, ""
         self.started = self.replayed = 0
 
+    @property
+    def are_in_use(self) -> bool:
+        """Whether nothing has failed that they need."""
+        return not self._problem
+
     def run(self, step: int, pieces: Sequence[Tensor]) -> None:
         """Add what a micro-batch of a step contributes to the sums."""
         self.started += 1
