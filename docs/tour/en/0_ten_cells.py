@@ -83,7 +83,7 @@ last[["step", "epoch", "dev_perplexity"]].round(2)
 # of tests.
 
 # %%
-findings = aiayn.reproduction("multi30k_table3").findings
+findings = aiayn.reproduction("tatoeba").findings
 findings[["finding", "verdict", "effect", "low", "high", "p_corrected"]].round(
     {"effect": 2, "low": 2, "high": 2, "p_corrected": 5}
 )

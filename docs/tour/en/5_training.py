@@ -301,13 +301,13 @@ table.round(2)
 # %% [markdown]
 # Two of the paper's findings show even here: smoothing hurts perplexity, and "reducing the attention
 # key size $d_k$ hurts model quality". Whether one head is worse, a single seed cannot say. On real
-# text, with five seeds a row, the difference to base beside its interval; an interval that holds 0
-# (of BLEU) or 1 (of the ratio of perplexities) decides nothing:
+# text, with several seeds a row, the difference to base beside its interval; an interval that holds 0
+# (of BLEU) or 1 (of the ratio of perplexities) inside decides nothing:
 
 # %%
 import aiayn
 
-published = aiayn.reproduction("multi30k_table3").comparisons
+published = aiayn.reproduction("tatoeba").comparisons
 columns = ["model", "measure", "n", "effect", "low", "high"]
 chosen = published["model"].isin(["A_h1", "B_dk16", "D_smooth00"])
 assert (published.loc[chosen, "low"] <= published.loc[chosen, "high"]).all()

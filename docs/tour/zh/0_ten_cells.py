@@ -77,7 +77,7 @@ last[["step", "epoch", "dev_perplexity"]].round(2)
 # 用多个种子检验论文的各项论断：给出效应及其区间，p 值按检验次数校正。
 
 # %%
-findings = aiayn.reproduction("multi30k_table3").findings
+findings = aiayn.reproduction("tatoeba").findings
 findings[["finding", "verdict", "effect", "low", "high", "p_corrected"]].round(
     {"effect": 2, "low": 2, "high": 2, "p_corrected": 5}
 )

@@ -281,12 +281,12 @@ assert table.loc["(B) d_k = 1", "perplexity"] > table.loc["base", "perplexity"]
 table.round(2)
 
 # %% [markdown]
-# 论文的两个结论在这里就能看到：平滑损害困惑度；“减小键的维度 $d_k$ 会损害模型质量”。一个头是否更差，单个种子说明不了。下面是真实文本上的结果，每行五个种子，差异附区间；区间若包含 0（BLEU）或 1（困惑度之比），就不能下结论：
+# 论文的两个结论在这里就能看到：平滑损害困惑度；“减小键的维度 $d_k$ 会损害模型质量”。一个头是否更差，单个种子说明不了。下面是真实文本上的结果，每行多个种子，差异附区间；区间内部若包含 0（BLEU）或 1（困惑度之比），就不能下结论：
 
 # %%
 import aiayn
 
-published = aiayn.reproduction("multi30k_table3").comparisons
+published = aiayn.reproduction("tatoeba").comparisons
 columns = ["model", "measure", "n", "effect", "low", "high"]
 chosen = published["model"].isin(["A_h1", "B_dk16", "D_smooth00"])
 assert (published.loc[chosen, "low"] <= published.loc[chosen, "high"]).all()

@@ -11,6 +11,7 @@ from aiayn import config
 from aiayn.commands.verification.figures import NoReproductionError
 from aiayn.evaluation.variations import compare_variations
 from aiayn.paper.findings import Statement, statements
+from aiayn.report import tables
 from aiayn.results import comparison, paths, sentence_counts
 from aiayn.results.comparison import Comparison, Finding
 from aiayn.results.json_files import leaves, plain
@@ -78,7 +79,8 @@ def _result(finding: Finding) -> str:
     if effect is None:
         return f"{finding.verdict} ({finding.why_not_tested})"
     bounds = f"{effect.value:.4f} ({effect.low:.4f} to {effect.high:.4f})"
-    return f"{bounds}, p {effect.p_value:.3g}, corrected {effect.corrected:.3g}: {finding.verdict}"
+    p, corrected = (tables.p_value(value) for value in (effect.p_value, effect.corrected))
+    return f"{bounds}, p {p}, corrected {corrected}: {finding.verdict}"
 
 
 def _differences(published: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:

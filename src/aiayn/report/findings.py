@@ -14,6 +14,7 @@ from aiayn.evaluation.contrasts import MAX_COUNT
 from aiayn.evaluation.findings import Undecided, undecided
 from aiayn.paper.findings import Statement, statements
 from aiayn.paper.others import PUBLISHED, Published
+from aiayn.report import claims_figure
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
 from aiayn.report.tables import (
@@ -44,6 +45,7 @@ NOTE = (
     "translation run; a model counts once per task, by the mean of its seeds. p is corrected for "
     "the number of tests (Holm), separately from table 3. The intervals are simultaneous and agree "
     "with p: 95 %, or 90 % where the claim is “nearly identical”, as two one-sided tests have it. "
+    "Of a claim that is decided, a bound of 0 or of the margin lies outside the interval. "
     "Holds: p < 0.05 in the paper's direction, or within the margin where it says “nearly "
     "identical”. Does not hold: p < 0.05 against it. Undecided: within the noise of the seed "
     "(docs/decisions/significance.md)."
@@ -103,6 +105,7 @@ def section(evidence: Evidence) -> Section:
             *published(evidence),
         ),
         records=_records(claims, findings, open_tests),
+        figures=tuple(claims_figure.figures(evidence)),
     )
 
 
