@@ -105,7 +105,8 @@ def test_dvc_draws_the_curves_of_all_runs_in_one_plot(
     names = [*drawn]
     assert names.index(title) < 2
     # DVC's page sorts pictures by name
-    assert {name.partition("_")[0] for name in names[2:]} == {"reports/figures/table"}
+    assert names[2] == "reports/figures/claims.svg"
+    assert {name.partition("_")[0] for name in names[3:]} == {"reports/figures/table"}
     (plot,) = drawn[title]
     chart = plot["content"]
     encoding = chart["spec"]["encoding"]
