@@ -306,3 +306,10 @@ def test_without_scripts_the_content_is_complete(page: Page) -> None:
         assert page.run("document.querySelectorAll('th button, .columns, #tip').length") == 0
     finally:
         page.send("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_a_claim_under_the_pointer_is_named(page: Page) -> None:
+    """The first that holds, with its effect; the axis of claims has names for numbers."""
+    assert point_at(page, "claims", 0, "ours: holds") == [
+        "ours: holds", "BLEU, as the paper claims →: 2.74", "more layers are better",
+    ]  # fmt: skip

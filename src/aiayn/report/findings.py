@@ -14,6 +14,7 @@ from aiayn.evaluation.contrasts import MAX_COUNT
 from aiayn.evaluation.findings import Undecided, undecided
 from aiayn.paper.findings import Statement, statements
 from aiayn.paper.others import PUBLISHED, Published
+from aiayn.report import claims_figure
 from aiayn.report.evidence import Evidence
 from aiayn.report.section import Section
 from aiayn.report.tables import (
@@ -103,6 +104,7 @@ def section(evidence: Evidence) -> Section:
             *published(evidence),
         ),
         records=_records(claims, findings, open_tests),
+        figures=tuple(claims_figure.figures(evidence)),
     )
 
 

@@ -93,7 +93,7 @@ SCHEMAS: Mapping[str, Schema] = {
     },
     "comparisons": {
         "model": Field("string", "a variation of table 3, or the base"),
-        "measure": Field("string", "perplexity, bleu or a metric of one's own, of dev"),
+        "measure": Field("string", "perplexity, bleu or a metric of one's own"),
         "mean": Field("float64", "over the seeds"),
         "sd": Field("float64", "sample standard deviation; missing for one seed"),
         "n": Field("int64", "seeds"),

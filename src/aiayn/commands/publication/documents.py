@@ -1,25 +1,26 @@
 """The pages about findings, rendered from the published reproductions: the results in README.md,
-docs/results.md, and the figure of the paper's claims."""
+docs/results.md, and the figures of the paper's claims."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
-from aiayn.commands.publication.claims_figure import THEMES, Claim, claims, draw
-from aiayn.commands.publication.reproduction import interval, reproductions
+from aiayn.commands.publication.reproduction import Reproduction, interval, reproductions
 from aiayn.commands.publication.reproduction_page import environment, write_page
+from aiayn.commands.publication.reproductions_table import statements
 from aiayn.config import Model
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
 from aiayn.paper.others import PUBLISHED
-from aiayn.report import findings, table_1
-from aiayn.report.evidence import gather
-from aiayn.report.section import Section
+from aiayn.report import claims_figure, findings, table_1
+from aiayn.report.claims_figure import Claim
+from aiayn.report.drawing import INK, PAPER
+from aiayn.report.evidence import Evidence, gather
 from aiayn.report.summary import counted
 from aiayn.report.tables import RowValues, Table, markdown, row, table, text
 from aiayn.report.verdict import Verdict
@@ -28,7 +29,86 @@ from aiayn.results.frames import over_seeds
 
 README, RESULTS = Path("README.md"), Path("docs/results.md")
 BEGIN, END = "<!-- rendered by make reproductions -->\n", "<!-- end -->\n"
-CLAIMS = "multi30k_table3"  # the reproduction that tests the paper's claims
+# the reproductions that test the paper's claims, by the preregistration and before it
+DECLARED, EXPLORATORY = "tatoeba", "multi30k_table3"
+THEMES = {"light": ("#1f2328", "#ffffff"), "dark": ("#d1d7e0", "#0d1117")}  # ink and paper
+
+
+class ClaimTests:
+    """A reproduction's tests of the paper's claims.
+
+    Args:
+        found: with a comparison.
+    Raises:
+        ConfigError, DataError, ScoreError: on access, if the reproduction is damaged.
+    """
+
+    def __init__(self, found: Reproduction) -> None:
+        self._found = found
+        self._variations = found.config.variations
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """All results."""
+        return gather(self._found.root)
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """The claims that were tested."""
+        return claims_figure.claims(self.evidence)
+
+    @property
+    def base(self) -> Model:
+        """The base model."""
+        return self._found.config.models[self._variations.base]
+
+    @property
+    def pairs(self) -> str:
+        """The number of sentence pairs trained on."""
+        return f"{self.evidence.manifests[self._variations.task].splits[paths.TRAIN].pairs:,}"
+
+    @property
+    def seeds(self) -> int:
+        """The number of the base's seeds."""
+        return int(self._compared(self._variations.base, "bleu")["n"])
+
+    @property
+    def last_look(self) -> int:
+        """The number of seeds at the last look."""
+        return self._variations.interim_looks[-1]
+
+    @property
+    def as_claimed(self) -> int:
+        """The number of claims whose effect has the claimed direction."""
+        return sum(claim.is_as_claimed for claim in self.claims)
+
+    @property
+    def verdicts(self) -> str:
+        """The number of claims by verdict."""
+        return counted(claim.verdict for claim in self.claims)
+
+    @property
+    def hours(self) -> str:
+        """Total hours of all trainings."""
+        return f"{self._found.runs['seconds'].sum() / 3600:.1f}"
+
+    @property
+    def table(self) -> str:
+        """The claims, each with its effect and verdict, and the notes."""
+        return _without_heading(findings.section(self.evidence).tables[0])
+
+    def figure(self, theme: str) -> str:
+        """The claims as a forest plot: SVG in the colours of one of THEMES."""
+        ink, paper = THEMES[theme]
+        return claims_figure.draw(self.claims).replace(INK, ink).replace(PAPER, paper)
+
+    def compared(self, measure: str) -> str:
+        """Mean and standard deviation over the base's seeds."""
+        found = self._compared(self._variations.base, measure)
+        return f"{found['mean']:.2f} ± {found['sd']:.2f}"
+
+    def _compared(self, model: str, measure: str) -> pd.Series:
+        return _where(self._found.comparisons, model=model, measure=measure).iloc[0]
 
 
 class Records:
@@ -43,18 +123,8 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._published = {found.name: found for found in reproductions(folder)}
-
-    @cached_property
-    def sections(self) -> Mapping[str, Section]:
-        """Table 1 and the findings in the report of CLAIMS."""
-        evidence = gather(self.folder / CLAIMS)
-        return {"table_1": table_1.section(evidence), "findings": findings.section(evidence)}
-
-    @cached_property
-    def claims(self) -> list[Claim]:
-        """The claims that were tested."""
-        found = self._published[CLAIMS]
-        return claims(found.findings, found.config.variations)
+        self.declared = ClaimTests(self._published[DECLARED])
+        self.exploratory = ClaimTests(self._published[EXPLORATORY])
 
     @property
     def names(self) -> list[str]:
@@ -62,24 +132,14 @@ class Records:
         return [*self._published]
 
     @property
-    def base(self) -> Model:
-        """The base model of CLAIMS."""
-        config = self._published[CLAIMS].config
-        return config.models[config.variations.base]
+    def both_texts(self) -> str:
+        """Each claim with its effects and verdicts on both texts, and the notes."""
+        return _without_heading(statements([self._published[n] for n in (DECLARED, EXPLORATORY)]))
 
-    @property
-    def as_claimed(self) -> int:
-        """The number of claims whose effect has the claimed direction."""
-        return sum(claim.is_as_claimed for claim in self.claims)
-
-    @property
-    def verdicts(self) -> str:
-        """The number of claims by verdict."""
-        return counted(claim.verdict for claim in self.claims)
-
-    def figures(self, key: str, verdict: str) -> int:
-        """The number of printed figures of a section with this verdict."""
-        return Counter(entry.verdict for entry in self.sections[key].entries)[Verdict(verdict)]
+    def layer_types(self, verdict: str) -> int:
+        """The number of table 1's printed figures with this verdict."""
+        entries = table_1.section(self.declared.evidence).entries
+        return Counter(entry.verdict for entry in entries)[Verdict(verdict)]
 
     def score(self, name: str, run: str, metric: str, split: str = paths.TEST) -> str:
         """A score with its 95 % interval over sentences, if it has one."""
@@ -96,12 +156,6 @@ class Records:
         found = _where(means, task=task, model=model, metric=metric, split=split).iloc[0]
         return f"{found['mean']:.2f} ± {found['sd']:.2f} ({found['n']} seeds)"
 
-    def compared(self, measure: str, model: str) -> str:
-        """Mean and standard deviation over the seeds of a row of table 3."""
-        rows = self._published[CLAIMS].comparisons
-        found = _where(rows, model=model, measure=measure).iloc[0]
-        return f"{found['mean']:.2f} ± {found['sd']:.2f}"
-
     def hours(self, name: str) -> str:
         """Total hours of all trainings."""
         return f"{self._published[name].runs['seconds'].sum() / 3600:.1f}"
@@ -114,10 +168,6 @@ class Records:
             for figure in PUBLISHED
             if (figure.target, figure.score) == (target, metric)
         )
-
-    def table(self, key: str) -> str:
-        """The first table of a section, with its notes."""
-        return _without_heading(self.sections[key].tables[0])
 
     def compared_with_others(self, *names: str) -> str:
         """Scores of reproductions next to those that others published on the same sentences; for a
@@ -155,9 +205,12 @@ def render(folder: Path) -> dict[Path, str]:
         README: templates.get_template("readme_results.md").render(records=records),
         RESULTS: templates.get_template("results.md").render(records=records),
     }
-    return pages | {
-        Path(f"docs/figures/claims-{theme}.svg"): draw(records.claims, theme) for theme in THEMES
+    figures = {
+        Path(f"docs/figures/claims-{name}-{theme}.svg"): tests.figure(theme)
+        for name, tests in {DECLARED: records.declared, EXPLORATORY: records.exploratory}.items()
+        for theme in THEMES
     }
+    return pages | figures
 
 
 def write(project: Path) -> None:

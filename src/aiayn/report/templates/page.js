@@ -29,7 +29,7 @@ const value = (point, axis) => {
     return scale === "log" ? first * (last / first) ** part : first + (last - first) * part;
   };
   // several bars stand around a whole number
-  const number = axis === "x" && (names || point.isBar) ? Math.round(valueAt(point.x)) : valueAt(point[axis]);
+  const number = names || (axis === "x" && point.isBar) ? Math.round(valueAt(point[axis])) : valueAt(point[axis]);
   const error = Math.abs(valueAt(point[axis] + RESOLUTION) - valueAt(point[axis]));
   // the fewest digits that the coordinates cannot distinguish from this number
   const digits = Math.abs(number) <= error ? 0 : [1, 2, 3, 4, 5, 6].find(count => Math.abs(+number.toPrecision(count) - number) <= error) ?? 7;

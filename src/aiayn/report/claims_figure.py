@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from aiayn.config import Variations
-from aiayn.evaluation.contrasts import Design
+from aiayn.evaluation.contrasts import DECIMALS, Design
 from aiayn.paper.findings import BLEU, PERPLEXITY, Measure, Statement, statements
 from aiayn.paper.table_3 import ROWS
-from aiayn.report.drawing import INK, PALETTE, PAPER, drawing
-from aiayn.results.comparison import Verdict
+from aiayn.report.drawing import INK, PALETTE, drawing
+from aiayn.report.evidence import Evidence
+from aiayn.report.section import Figure
+from aiayn.results.comparison import Effect, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,13 +42,14 @@ LABELS: Mapping[str, str] = {
 AXES: Mapping[Measure, str] = {BLEU: "BLEU", PERPLEXITY: "perplexity, %"}
 BLUE, VERMILION, GREEN = PALETTE[:3]
 GREY = "#8a8a88"
-COLOURS = {
-    "holds at this scale": ("holds", GREEN),
-    "undecided": ("undecided", GREY),
-    "does not hold at this scale": ("does not hold", VERMILION),
+COLOURS: Mapping[str, tuple[str, str]] = {
+    "holds at this scale": ("ours: holds", GREEN),
+    "undecided": ("ours: undecided", GREY),
+    "does not hold at this scale": ("ours: does not hold", VERMILION),
 }
-THEMES = {"light": ("#1f2328", "#ffffff"), "dark": ("#d1d7e0", "#0d1117")}
+THE_PAPER = "the paper"
 PADDING = {BLEU: 2.2, PERPLEXITY: 4.0}  # beyond the outermost dots; longer intervals get an arrow
+TICK: Mapping[str, Any] = {"marker": "|", "markersize": 11, "markeredgewidth": 1.8}
 ROW_INCHES = 0.2
 
 
@@ -70,36 +72,54 @@ class Claim(NamedTuple):
         return self.ours > 0 if self.margin is None else abs(self.ours) <= self.margin
 
 
-def claims(findings: pd.DataFrame, variations: Variations) -> list[Claim]:
-    """The rows of results.findings with an effect, in the order of the scale's statements."""
-    rows = {row["finding"]: row for row in findings.dropna(subset="effect").to_dict("records")}
-    tested = statements(variations.measures)
+def figures(evidence: Evidence) -> Iterator[Figure]:
+    """One, if a claim was tested."""
+    if tested := claims(evidence):
+        yield Figure(
+            name="claims",
+            title="The paper's effects and ours",
+            caption="The paper's effect is a tick, ours a dot with its interval; to the right is "
+            "what the paper claims. The band is the margin of a claim of equality. An arrow means "
+            "that the interval goes on. Models and text differ from the paper's, so sizes of "
+            "effects may too.",
+            svg=draw(tested),
+            data=pd.DataFrame(tested).round(DECIMALS),
+        )
+
+
+def claims(evidence: Evidence) -> list[Claim]:
+    """The statements with an effect, in the order of the scale's statements."""
+    variations, compared = evidence.config.variations, evidence.variations
     margins = Design.of(variations).margins
+    found = compared.findings if compared else {}
     return [
-        _claim(key, statement, rows[key], margins)
-        for key, statement in tested.items()
-        if key in rows
+        _claim(key, statement, effect, found[key].verdict, margins)
+        for key, statement in statements(variations.measures).items()
+        if key in found and (effect := found[key].effect)
     ]
 
 
 def _claim(
-    key: str, statement: Statement, found: Mapping[Any, Any], margins: Mapping[str, float]
+    key: str,
+    statement: Statement,
+    effect: Effect,
+    verdict: Verdict,
+    margins: Mapping[str, float],
 ) -> Claim:
     sign = -1 if statement.claim == "lower" else 1
     is_bleu = statement.measure == BLEU
 
-    def shown(effect: float) -> float:
-        return sign * (effect if is_bleu else 100 * (effect - 1))
+    def shown(number: float) -> float:
+        return sign * (number if is_bleu else 100 * (number - 1))
 
-    low, high = sorted((shown(found["low"]), shown(found["high"])))
+    low, high = sorted((shown(effect.low), shown(effect.high)))
     margin = None
     if statement.claim == "equal":
         margin = margins[statement.measure] * (1 if is_bleu else 100)
     printed = None if statement.over == "modes" else shown(_printed(statement))
     return Claim(
-        LABELS[key], statement.measure, printed, shown(found["effect"]), low, high,
-        found["verdict"], margin,
-    )  # fmt: skip
+        LABELS[key], statement.measure, printed, shown(effect.value), low, high, verdict, margin
+    )
 
 
 def _printed(statement: Statement) -> float:
@@ -110,13 +130,8 @@ def _printed(statement: Statement) -> float:
     return math.exp(sum(logarithms))
 
 
-def draw(lines: Sequence[Claim], theme: str) -> str:
-    """The plot as SVG.
-
-    Args:
-        lines: at least one.
-        theme: a key of THEMES.
-    """
+def draw(lines: Sequence[Claim]) -> str:
+    """The plot of at least one claim, as SVG in INK on PAPER."""
     panels = {m: of for m in AXES if (of := [line for line in lines if line.measure == m])}
     height = ROW_INCHES * len(lines) + 0.42 * len(panels) + 0.45
     with drawing(4.2, height) as drawn:
@@ -130,31 +145,17 @@ def draw(lines: Sequence[Claim], theme: str) -> str:
             handles, names, loc="outside lower center", ncols=len(names), fontsize=8,
             handletextpad=0.3, columnspacing=1.2, handlelength=1.2,
         )  # fmt: skip
-    ink, paper = THEMES[theme]
-    return drawn.svg.replace(INK, ink).replace(PAPER, paper)
+    return drawn.svg
 
 
 def _panel(axes: Axes, measure: Measure, lines: Sequence[Claim]) -> None:
     dots = [x for line in lines for x in (line.ours, line.paper or 0.0)]
     left, right = min(dots) - PADDING[measure], max(dots) + PADDING[measure]
     for y, line in enumerate(lines):
-        colour = COLOURS[line.verdict][1]
-        if line.margin is not None:
-            axes.fill_between(
-                (-line.margin, line.margin), y - 0.5, y + 0.5, color=INK, alpha=0.14, linewidth=0
-            )
-        axes.plot((max(line.low, left), min(line.high, right)), (y, y), color=colour, linewidth=2)
-        if line.low < left:
-            axes.plot(left, y, marker="<", color=colour, markersize=4, clip_on=False)
-        if line.high > right:
-            axes.plot(right, y, marker=">", color=colour, markersize=4, clip_on=False)
-        axes.plot(line.ours, y, marker="o", color=colour, markersize=6)
-        if line.paper is not None:
-            axes.plot(line.paper, y, marker="|", color=INK, markersize=11, markeredgewidth=1.8)
+        _line(axes, y, line, (left, right))
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_xlim(left, right)
     axes.set_ylim(len(lines) - 0.5, -0.5)
-    axes.set_yticks(range(len(lines)), [line.label for line in lines])
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)
@@ -162,12 +163,33 @@ def _panel(axes: Axes, measure: Measure, lines: Sequence[Claim]) -> None:
     axes.set_xlabel(f"{AXES[measure]}, as the paper claims →", fontsize=8)
 
 
+def _line(axes: Axes, y: int, line: Claim, limits: tuple[float, float]) -> None:
+    """One claim, `y` lines from the top; `limits` are those of the axis."""
+    left, right = limits
+    name, colour = COLOURS[line.verdict]
+
+    def plot(*x: float, **style: Any) -> None:
+        axes.plot(x, [line.label] * len(x), **{"color": colour, **style})
+
+    if line.margin is not None:
+        axes.fill_between(
+            (-line.margin, line.margin), y - 0.5, y + 0.5, color=INK, alpha=0.14, linewidth=0
+        )
+    plot(max(line.low, left), min(line.high, right), linewidth=2)
+    if line.low < left:
+        plot(left, marker="<", markersize=4, clip_on=False)
+    if line.high > right:
+        plot(right, marker=">", markersize=4, clip_on=False)
+    plot(line.ours, marker="o", markersize=6, label=name)
+    if line.paper is not None:
+        plot(line.paper, color=INK, linestyle="", label=THE_PAPER, **TICK)
+
+
 def _legend(lines: Sequence[Claim]) -> Iterator[tuple[object, str]]:
     from matplotlib.lines import Line2D
 
     verdicts = {line.verdict for line in lines}
-    tick: dict[str, Any] = {"marker": "|", "markersize": 10, "markeredgewidth": 1.8}
-    yield Line2D([], [], color=INK, linestyle="", **tick), "the paper"
+    yield Line2D([], [], color=INK, linestyle="", **TICK), THE_PAPER
     for verdict, (name, colour) in COLOURS.items():
         if verdict in verdicts:
-            yield Line2D([], [], color=colour, marker="o", markersize=5), f"ours: {name}"
+            yield Line2D([], [], color=colour, marker="o", markersize=5), name
