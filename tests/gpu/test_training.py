@@ -204,8 +204,8 @@ def test_dropout_draws_by_seed_step_and_micro_batch(gpu: Gpu) -> None:
 def test_sums_begin_when_gradients_are_complete(
     gpu: Gpu, columns: dict[str, object], micro_batches: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every element is summed once, and does not change after its sum has begun; most sums begin before the
-    embedding's gradient, the last one, is complete."""
+    """Every element is summed once, from the last to the first, and does not change after its sum has begun.
+    All sums but the embedding's begin inside the backward pass, unless they wait for a gradient without a kernel."""
     monkeypatch.setattr(buckets, "MIN_ELEMENTS", 1000)
     part = OneOfSeveral(0, 2)
     training = trainer(
@@ -213,6 +213,16 @@ def test_sums_begin_when_gradients_are_complete(
     )
     training.step()
     part.started_sums.clear()
+    assert training.buckets is not None
+    finish, inside = training.buckets.finish, 0
+
+    def counted_finish() -> None:
+        nonlocal inside
+        inside = len(part.started_sums)
+        finish()
+
+    monkeypatch.setattr(training.buckets, "finish", counted_finish)
+    training.graphs = None  # in which the sums follow
     training.step()
     final, size = training.flat.sums.cpu(), len(training.flat.sums)
     counts, embedding = torch.zeros(size), training.model.embedding.numel()
@@ -225,6 +235,8 @@ def test_sums_begin_when_gradients_are_complete(
     assert len(order) > 5
     assert len(part.started_sums[-1][1]) == embedding
     assert order == sorted(order, reverse=True), "all processes begin them in this order"
+    if "norm" not in columns and "attention" not in columns:
+        assert inside == len(order) - 1 - ("positions" in columns)
 
 
 def test_a_gradient_completed_twice_is_an_error(simulated: Gpu) -> None:

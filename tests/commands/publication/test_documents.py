@@ -6,11 +6,13 @@ import re
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from aiayn.commands.publication import documents
 from aiayn.commands.publication.documents import BEGIN, END, README, RESULTS, Records
 from aiayn.errors import DataError
+from aiayn.paper.findings import STATEMENTS
 from aiayn.report.drawing import INK
 
 pytestmark = pytest.mark.slow  # reads all reproductions
@@ -58,6 +60,17 @@ def test_the_figures_have_the_colours_of_both_themes(rendered: dict[Path, str]) 
             svg = rendered[Path(f"docs/figures/claims-{name}-{theme}.svg")]
             assert all(colour in svg for colour in colours)
             assert INK not in svg
+
+
+def test_contradictions_are_those_of_the_same_claim() -> None:
+    def findings(**verdicts: str) -> pd.DataFrame:
+        return pd.DataFrame(verdicts.items(), columns=["finding", "verdict"])
+
+    holds, fails = "holds at this scale", "does not hold at this scale"
+    one = findings(dropout=fails, positions_bleu=holds, positions_perplexity="undecided", big=holds)
+    other = findings(dropout=holds, positions_bleu="undecided", positions_perplexity=fails)
+    assert documents.contradictions(one, other) == [STATEMENTS["dropout"].text]
+    assert documents.contradictions(one, one) == []
 
 
 def test_a_changed_record_changes_the_pages(rendered: dict[Path, str], tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from aiayn.commands.publication.reproductions_table import statements
 from aiayn.config import Model
 from aiayn.errors import DataError
 from aiayn.files import write_atomically
+from aiayn.paper.findings import STATEMENTS
 from aiayn.paper.others import PUBLISHED
 from aiayn.report import claims_figure, findings, table_1
 from aiayn.report.claims_figure import Claim
@@ -152,13 +153,7 @@ class Records:
     @property
     def contradictions(self) -> list[str]:
         """The claims that hold on one text and do not hold on the other."""
-        decided = {"holds at this scale", "does not hold at this scale"}
-        others = {claim.label: claim.verdict for claim in self.exploratory.claims}
-        return [
-            claim.label
-            for claim in self.declared.claims
-            if {claim.verdict, others.get(claim.label)} == decided
-        ]
+        return contradictions(*(self._published[name].findings for name in (DECLARED, EXPLORATORY)))
 
     def layer_types(self, verdict: str) -> int:
         """The number of table 1's printed figures with this verdict."""
@@ -219,6 +214,15 @@ def _where(rows: pd.DataFrame, **values: str) -> pd.DataFrame:
 
 def _without_heading(shown: Table) -> str:
     return markdown((shown,)).partition("\n\n")[2].rstrip("\n")
+
+
+def contradictions(one: pd.DataFrame, other: pd.DataFrame) -> list[str]:
+    """Of two reproductions' findings: what is claimed where one holds and the other does not."""
+    decided = {"holds at this scale", "does not hold at this scale"}
+    first, second = (
+        dict(zip(each["finding"], each["verdict"], strict=True)) for each in (one, other)
+    )
+    return [STATEMENTS[key].text for key in first if {first[key], second.get(key)} == decided]
 
 
 def render(folder: Path) -> dict[Path, str]:
