@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from aiayn.commands.publication import explanations
 from aiayn.commands.publication.reproduction import Reproduction, interval, reproductions
 from aiayn.commands.publication.reproduction_page import environment, write_page
 from aiayn.commands.publication.reproductions_table import statements
@@ -32,6 +33,7 @@ README, RESULTS = Path("README.md"), Path("docs/results.md")
 BEGIN, END = "<!-- rendered by make reproductions -->\n", "<!-- end -->\n"
 # the reproductions that test the paper's claims, by the preregistration and before it
 DECLARED, EXPLORATORY = "tatoeba", "multi30k_table3"
+EXTENSIONS = "tatoeba_extensions"
 THEMES = {"light": ("#1f2328", "#ffffff"), "dark": ("#d1d7e0", "#0d1117")}  # ink and paper
 
 
@@ -154,6 +156,15 @@ class Records:
     def contradictions(self) -> list[str]:
         """The claims that hold on one text and do not hold on the other."""
         return contradictions(*(self._published[name].findings for name in (DECLARED, EXPLORATORY)))
+
+    @property
+    def explanations(self) -> str:
+        """What no table of the paper shows: each change with its effects; empty before it is
+        published."""
+        if EXTENSIONS not in self._published:
+            return ""
+        compared = gather(self._published[EXTENSIONS].root).variations
+        return _without_heading(explanations.effects(compared)) if compared else ""
 
     def layer_types(self, verdict: str) -> int:
         """The number of table 1's printed figures with this verdict."""
