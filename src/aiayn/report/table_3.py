@@ -262,7 +262,8 @@ def _our_row(name: str, group: str, evidence: Evidence) -> Iterator[RowValues]:
         for value in (getattr(model, size),)
     ]
     if model.positions != base.positions:
-        sizes = [Cell(f"{model.positions} positions", span=len(SIZES))]
+        kind = "no" if model.positions == "none" else model.positions
+        sizes = [Cell(f"{kind} positions", span=len(SIZES))]
     versus_base = [
         NOTHING if is_base else _versus_base(measure, found, variation.run)
         for measure, found in variation.measures.items()
