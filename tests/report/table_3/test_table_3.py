@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import pytest
@@ -104,6 +104,20 @@ def test_a_row_with_a_neighbourhood_has_a_note(one_seed: Evidence) -> None:
     plain = section(one_seed)
     assert rows(plain)["ours: A_h2"].cells[0].detail == "A_h2"
     assert NEIGHBOURHOOD not in [note for _, note in plain.tables[0].notes]
+
+
+@pytest.mark.usefixtures("no_figures")
+@pytest.mark.parametrize(
+    ("positions", "said"), [("none", "no positions"), ("learned", "learned positions")]
+)
+def test_a_row_with_other_positions_says_so(
+    one_seed: Evidence, positions: Literal["none", "learned"], said: str
+) -> None:
+    config = one_seed.config
+    models = {**config.models, "A_h2": config.models["A_h2"].replace(positions=positions)}
+    page_section = section(replace(one_seed, config=config.replace(models=models)))
+    sizes = rows(page_section)["ours: A_h2"].cells[1]
+    assert (sizes.text, sizes.span) == (said, 9)
 
 
 @pytest.mark.usefixtures("no_figures")
