@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from aiayn.commands.repro import dvc_commands
 from aiayn.commands.repro.dvc_commands import changed_stages, drop_last_entry, read_graph
 from aiayn.errors import GraphError
 
@@ -75,3 +76,35 @@ def test_whole_entries_remain_wherever_it_is_cut_off(tmp_path: Path) -> None:
         assert kept.items() <= whole.items()
     lock.unlink(missing_ok=True)
     assert not drop_last_entry(lock)
+
+
+@pytest.mark.slow
+def test_the_graph_is_read_while_another_process_writes_dvc_lock(
+    toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`dvc dag` waits for nobody: at first it finds an empty dvc.lock."""
+    (toy / "dvc.lock").touch()
+    run, failed = dvc_commands._run, []
+
+    def run_then_write(*arguments: str) -> str:
+        try:
+            return run(*arguments)
+        except GraphError as error:
+            failed.append(str(error))
+            (toy / "dvc.lock").write_text("schema: '2.0'\nstages: {}\n")
+            raise
+
+    monkeypatch.setattr(dvc_commands, "_run", run_then_write)
+    assert len(read_graph()) == 8
+    assert len(failed) == 1
+    assert "dvc.lock" in failed[0]
+
+
+@pytest.mark.slow
+def test_a_damaged_dvc_lock_is_not_read_for_ever(
+    toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (toy / "dvc.lock").touch()
+    monkeypatch.setattr(dvc_commands, "SECONDS_TO_WRITE", 0.0)
+    with pytest.raises(GraphError, match=r"dvc\.lock"):
+        read_graph()

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ DVC_YAML = "dvc.yaml"  # as a target: the stages of this folder, not those of ot
 # DVC's message about a file that another DVC process is using
 BUSY = re.compile(r"is busy, it is being blocked by:")
 BLOCKER = re.compile(r"  \(PID (\d+)\): ")
+SECONDS_TO_WRITE = 5.0  # dvc.lock
 _NODE_OR_EDGE = re.compile(r'"(.+?)"(?: -> "(.+?)")?;')
 _ENTRY = re.compile(r"^  \S.*:\n", re.MULTILINE)  # the first line of a stage in dvc.lock
 
@@ -43,14 +45,26 @@ def read_graph() -> dict[str, frozenset[str]]:
     """For each stage of dvc.yaml, the stages it depends on.
 
     Raises:
-        GraphError: dvc.yaml or params.yaml cannot be read.
+        GraphError: dvc.yaml, params.yaml or dvc.lock cannot be read.
     """
     upstream: dict[str, set[str]] = {}
-    for source, target in _NODE_OR_EDGE.findall(_run("dag", "--dot", DVC_YAML)):
+    for source, target in _NODE_OR_EDGE.findall(_dag()):
         upstream.setdefault(source, set())
         if target:
             upstream.setdefault(target, set()).add(source)
     return {name: frozenset(sources) for name, sources in upstream.items()}
+
+
+def _dag() -> str:
+    """The graph in the language of Graphviz. `dvc dag` ignores DVC's locks, so another process may
+    be writing dvc.lock; it is read again until that has ended."""
+    deadline = time.monotonic() + SECONDS_TO_WRITE
+    while True:
+        try:
+            return _run("dag", "--dot", DVC_YAML)
+        except GraphError as error:
+            if str(paths.LOCK) not in str(error) or time.monotonic() > deadline:
+                raise
 
 
 def changed_stages() -> frozenset[str]:
