@@ -105,6 +105,6 @@ def test_a_damaged_dvc_lock_is_not_read_for_ever(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (toy / "dvc.lock").touch()
-    monkeypatch.setattr(dvc_commands, "SECONDS_TO_WRITE", 0.0)
+    monkeypatch.setattr(dvc_commands, "FURTHER_READS", 1)
     with pytest.raises(GraphError, match=r"dvc\.lock"):
         read_graph()

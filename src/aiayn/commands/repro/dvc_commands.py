@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +20,7 @@ DVC_YAML = "dvc.yaml"  # as a target: the stages of this folder, not those of ot
 # DVC's message about a file that another DVC process is using
 BUSY = re.compile(r"is busy, it is being blocked by:")
 BLOCKER = re.compile(r"  \(PID (\d+)\): ")
-SECONDS_TO_WRITE = 5.0  # dvc.lock
+FURTHER_READS = 5  # of dvc.lock, each by a new process of DVC
 _NODE_OR_EDGE = re.compile(r'"(.+?)"(?: -> "(.+?)")?;')
 _ENTRY = re.compile(r"^  \S.*:\n", re.MULTILINE)  # the first line of a stage in dvc.lock
 
@@ -57,14 +56,14 @@ def read_graph() -> dict[str, frozenset[str]]:
 
 def _dag() -> str:
     """The graph in the language of Graphviz. `dvc dag` ignores DVC's locks, so another process may
-    be writing dvc.lock; it is read again until that has ended."""
-    deadline = time.monotonic() + SECONDS_TO_WRITE
-    while True:
+    be writing dvc.lock; then it is read again."""
+    for _ in range(FURTHER_READS):
         try:
             return _run("dag", "--dot", DVC_YAML)
         except GraphError as error:
-            if str(paths.LOCK) not in str(error) or time.monotonic() > deadline:
+            if str(paths.LOCK) not in str(error):
                 raise
+    return _run("dag", "--dot", DVC_YAML)
 
 
 def changed_stages() -> frozenset[str]:
