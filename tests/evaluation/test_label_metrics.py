@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from aiayn.errors import ScoreError
+from aiayn.evaluation import label_metrics
 from aiayn.evaluation.label_metrics import (
     LABEL_METRICS,
     LabelledSentences,
@@ -99,3 +102,27 @@ def test_a_bag_of_words_sees_words_and_no_order() -> None:
     assert accuracy(train, ["bad ,", "good !"], ["negative", "positive"]) == 100
     order = ["dog sees cat", "cat sees dog"]
     assert accuracy(order * 10, order, labels[:2]) == 50
+
+
+def test_a_bag_of_words_is_fitted_to_convergence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stricter fit decides no sentence differently, although the labels are random."""
+    generator = random.Random(1)
+    words = [f"word{n}" for n in range(200)]
+    frequencies = [1 / n for n in range(1, 201)]
+
+    def draw(count: int) -> tuple[list[str], list[str]]:
+        """Sentences of frequent and rare words, with labels at random."""
+        texts = [" ".join(generator.choices(words, frequencies, k=8)) for _ in range(count)]
+        return texts, generator.choices(LABELS, k=count)
+
+    train, (sentences, expected) = draw(2000), draw(5000)
+    outputs = LabelledSentences(
+        predictions=[Prediction(label, 1.0) for label in expected],
+        expected=expected,
+        labels=LABELS,
+        sentences=sentences,
+        train=train,
+    )
+    usual = bag_of_words_accuracy(outputs)
+    monkeypatch.setattr(label_metrics, "TOLERANCE", 1e-10)
+    assert bag_of_words_accuracy(outputs) == usual
