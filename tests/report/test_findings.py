@@ -56,17 +56,16 @@ def rows_by_statement(variations: Any) -> dict[str, list[str]]:
 def test_every_statement_has_its_row(golden: Any) -> None:
     rows = rows_by_statement(golden)
     assert list(rows) == [statement.text for statement in STATEMENTS.values()]
-    assert rows[STATEMENTS["one_head"].text] == ["−0.50 −4.00 to +3.00", "1.0000", "undecided"]
-    assert rows[STATEMENTS["big"].text] == ["–", "", "not run at this scale"]
-    assert rows[STATEMENTS["layers"].text] == ["–", "", "not run at this scale"]
+    assert rows[STATEMENTS["one_head"].text] == ["−0.50 −4.00 to +3.00", "1.0000", "5", "undecided"]
+    assert rows[STATEMENTS["big"].text] == ["–", "", "", "not run at this scale"]
+    assert rows[STATEMENTS["layers"].text] == ["–", "", "", "not run at this scale"]
 
 
-def test_a_seed_without_a_partner_is_mentioned(golden: Any) -> None:
+def test_the_number_of_compared_values_is_shown(golden: Any) -> None:
     finding = golden.findings["one_head"]
-    unpaired = finding.replace(effect=finding.effect.replace(unpaired=(4, 5)))
-    rows = rows_by_statement(golden.replace(findings={"one_head": unpaired}))
-    effect, *_ = rows[STATEMENTS["one_head"].text]
-    assert effect == "−0.50 −4.00 to +3.00; without seeds that lack a partner: 4, 5"
+    fewer = finding.replace(effect=finding.effect.replace(count=2, unpaired=(4, 5)))
+    rows = rows_by_statement(golden.replace(findings={"one_head": fewer}))
+    assert rows[STATEMENTS["one_head"].text] == ["−0.50 −4.00 to +3.00", "1.0000", "2", "undecided"]
 
 
 def test_both_verdicts_are_shown_alike(golden: Any) -> None:
@@ -80,14 +79,14 @@ def test_without_a_spread_the_reason_is_shown(golden: Any) -> None:
     finding = comparison.Finding(verdict="undecided", why_not_tested="one seed")
     without_spread = golden.replace(findings={"one_head": finding})
     rows = rows_by_statement(without_spread)
-    assert rows[STATEMENTS["one_head"].text] == ["– one seed", "", "undecided"]
+    assert rows[STATEMENTS["one_head"].text] == ["– one seed", "", "", "undecided"]
 
 
 def test_without_runs_there_is_one_row(golden: Any) -> None:
     none = {key: comparison.Finding(verdict="not run at this scale") for key in golden.findings}
     for variations in (None, golden.replace(findings=none)):
         assert rows_by_statement(variations) == {
-            "All 14 claims": ["–", "", "not run at this scale"]
+            "All 14 claims": ["–", "", "", "not run at this scale"]
         }
         records = section(evidence(variations)).records
         assert list(records["finding"]) == list(STATEMENTS)

@@ -41,8 +41,9 @@ LEAD = (
 NOTE = (
     "An effect is a difference of BLEU or a ratio of perplexities between the rows of table 3 that "
     "the claim compares. They are compared seed by seed (Student's paired t), because runs of one "
-    "seed share batches and initial weights. Decoding modes are compared within each tested "
-    "translation run; a model counts once per task, by the mean of its seeds. p is corrected for "
+    "seed share batches and initial weights; n is the number of these seeds. Decoding modes are "
+    "compared within each tested translation run; a model counts once per task, by the mean of its "
+    "seeds, and n is the number of models (of seeds, if there is one model). p is corrected for "
     "the number of tests (Holm), separately from table 3. The intervals are simultaneous and agree "
     "with p: 95 %, or 90 % where the claim is “nearly identical”, as two one-sided tests have it. "
     "Of a claim that is decided, a bound of 0 or of the margin lies outside the interval. "
@@ -96,7 +97,7 @@ def section(evidence: Evidence) -> Section:
                 text("Claim")
                 + text("Paper", minor=True)
                 + text("Effect")
-                + numbers("p")
+                + numbers("p", "n")
                 + text("Result"),
                 tested if is_tested else (_row_of_none(len(claims)),),
                 tuple(_notes(config, needed)) if is_tested else (),
@@ -124,10 +125,9 @@ def effect_cell(effect: Effect, measure: str, run: str, outcome: str = "", tone:
     value, low, high = (
         effect_text(measure, number) for number in (effect.value, effect.low, effect.high)
     )
-    interval = f"{value}, {low} to {high}" if outcome else f"{low} to {high}"
     return Cell(
         outcome or value,
-        detail="; ".join(filter(None, (interval, effect.missing_partners))),
+        detail=f"{value}, {low} to {high}" if outcome else f"{low} to {high}",
         sources=tuple(f"{effect.source}.{name}" for name in ("value", "low", "high")),
         run=run,
         tone=tone,
@@ -145,11 +145,12 @@ def _needed(statement: Statement, found: Undecided) -> str:
 def _row(
     statement: Statement, finding: Finding, compared: Comparison | None, needed: str
 ) -> RowValues:
-    effect, measured, p = finding.effect, NOTHING, Cell("")
+    effect, measured, p, count = finding.effect, NOTHING, Cell(""), Cell("")
     if effect and compared:
         run = _run(statement, compared)
         measured = effect_cell(effect, statement.measure, run)
         p = Cell(p_value(effect.corrected), sources=(f"{effect.source}.corrected",), run=run)
+        count = Cell(f"{effect.count}", sources=(f"{effect.source}.count",), run=run)
     elif finding.verdict == "undecided":
         measured = replace(NOTHING, detail=finding.why_not_tested or "")
     return row(
@@ -157,6 +158,7 @@ def _row(
         claim_text(statement),
         measured,
         p,
+        count,
         Cell(finding.verdict, detail=needed, tone=TONES.get(finding.verdict, "quiet")),
         tone="ours",
     )
@@ -165,7 +167,7 @@ def _row(
 def _row_of_none(count: int) -> RowValues:
     why = "this scale trains none of the models that they compare"
     claims = Cell(f"All {count} claims", detail=why)
-    return row(claims, "", NOTHING, "", Cell(NOT_TESTED.verdict, tone="quiet"), tone="ours")
+    return row(claims, "", NOTHING, "", "", Cell(NOT_TESTED.verdict, tone="quiet"), tone="ours")
 
 
 def _run(statement: Statement, found: Comparison) -> str:
@@ -192,11 +194,12 @@ def _records(
             "low": finding.effect and finding.effect.low,
             "high": finding.effect and finding.effect.high,
             "p": finding.effect and finding.effect.corrected,
+            "n": finding.effect and finding.effect.count,
             "verdict": finding.verdict,
             "needed": open_tests[key].count_needed if key in open_tests else None,
         }
         for key, finding in findings.items()
-    ).astype({"needed": "Int64"})
+    ).astype({"n": "Int64", "needed": "Int64"})
 
 
 PUBLISHED_NOTE = (

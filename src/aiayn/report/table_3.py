@@ -57,9 +57,9 @@ VERSUS_BASE = (
     "Vs base: whether a row of ours differs from the base by more than another seed would, beside "
     "what the paper says. Below it, ours relative to the base: a difference of BLEU or a ratio of "
     "perplexities, with its interval (simultaneous, 95 %; of row E 90 %). Rows are compared with "
-    "the base seed by seed (Student's paired t), so a row with one seed is not tested; p-values "
-    "are corrected over all tests of the table (Holm), separately from the findings, and "
-    "significant below 0.05. Undecided: within the noise of the seed."
+    "the base by the seeds that both have (Student's paired t), so a row with one seed is not "
+    "tested; p-values are corrected over all tests of the table (Holm), separately from the "
+    "findings, and significant below 0.05. Undecided: within the noise of the seed."
 )
 DECLARED_ELSEWHERE = (
     "The tests of this table are exploratory. The findings, on the same models, were declared "
@@ -180,6 +180,7 @@ def _table(evidence: Evidence) -> Table:
             *_not_run(evidence),
             BLANK,
             _protocol(evidence),
+            *_seeds(evidence),
             VERSUS_BASE,
             *design_notes(config, DECLARED_ELSEWHERE),
             CLAIMS.format(bleu=margins["bleu"], percent=100 * margins["perplexity"]),
@@ -202,6 +203,18 @@ def _protocol(evidence: Evidence) -> str:
         splits=" and ".join(declared.splits),
         pairs=compared.test_set.pairs,
     )
+
+
+def _seeds(evidence: Evidence) -> Iterator[str]:
+    """A note on the number of seeds by model, if one has several."""
+    counts = {name: len(variation.seeds) for name, variation in _variations(evidence).items()}
+    by_count = {
+        count: ", ".join(name for name, seeds in counts.items() if seeds == count)
+        for count in sorted(set(counts.values()), reverse=True)
+    }
+    if any(count > 1 for count in by_count):
+        models = (f"{count} of {names}" for count, names in by_count.items())
+        yield f"Number of seeds: {'; '.join(models)}."
 
 
 def _further(evidence: Evidence) -> list[str]:

@@ -41,12 +41,6 @@ class Effect(Sourced):
     count: int
     unpaired: Items[int] = Field(default=(), exclude_if=not_)
 
-    @property
-    def missing_partners(self) -> str:
-        """The seeds that were left out, as text; empty if there are none."""
-        seeds = ", ".join(map(str, self.unpaired))
-        return f"without seeds that lack a partner: {seeds}" if seeds else ""
-
 
 class Measure(Sourced):
     """A measure over a model's seeds: the mean, and the standard deviation if there are several.

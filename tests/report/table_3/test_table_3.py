@@ -94,6 +94,19 @@ def test_interim_looks_are_mentioned(one_seed: Evidence) -> None:
 
 
 @pytest.mark.usefixtures("no_figures")
+def test_numbers_of_seeds_are_mentioned(make: Make) -> None:
+    one = {name: measured(name, 25.0) for name in ("small", "A_h1")}
+    several = {name: over_seeds(name, 25.0, 0.5) for name in ("small", "C_N2")}
+    for variations, note in (
+        (one, []),
+        (several, ["Number of seeds: 2 of small, C_N2."]),
+        (one | several, ["Number of seeds: 2 of small, C_N2; 1 of A_h1."]),
+    ):
+        notes = [note for _, note in section(make(variations)).tables[0].notes]
+        assert [found for found in notes if found.startswith("Number of seeds")] == note
+
+
+@pytest.mark.usefixtures("no_figures")
 def test_a_row_with_a_neighbourhood_has_a_note(one_seed: Evidence) -> None:
     config = one_seed.config
     restricted = config.models["A_h2"].replace(neighbourhood=4)

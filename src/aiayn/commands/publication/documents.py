@@ -89,11 +89,6 @@ class ClaimTests:
         return int(self._compared(self._variations.base, "bleu")["n"])
 
     @property
-    def last_look(self) -> int:
-        """The number of seeds at the last look."""
-        return self._variations.interim_looks[-1]
-
-    @property
     def as_claimed(self) -> int:
         """The number of claims whose effect has the claimed direction."""
         return sum(claim.is_as_claimed for claim in self.claims)
