@@ -2,7 +2,7 @@
 
 The measure of a model trained from a seed is simulated as effect + seed + noise: the seed term is
 shared by all models, because they share batches and initial weights; the noise is independent. A
-statement counts as decided if it is significant at any look.
+statement that is significant at a look is decided, and not tested again (docs/preregistration.md).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Simulation:
     seed_noise: float = 0.0
 
     def decided(self, families: int, generator: np.random.Generator) -> npt.NDArray[np.bool_]:
-        """[families, tests]: which tests are significant at any look, by Holm's procedure."""
+        """[families, tests]: which tests are decided after all looks, by Holm's procedure."""
         seeds = max(looks[-1] for looks in self.looks)
         measured = (
             self.effects[:, None]
@@ -56,8 +56,10 @@ class Simulation:
         )
         differences = np.einsum("tm,fms->fts", self.weights, measured)
         found = np.zeros(differences.shape[:2], dtype=bool)
+        p_values = np.ones(found.shape)
         for look in range(max(map(len, self.looks))):
-            found |= _holm(self._corrected(differences, look))
+            p_values = np.where(found, p_values, self._corrected(differences, look))
+            found = _holm(p_values)
         return found
 
     def _corrected(self, differences: Floats, look: int) -> Floats:
