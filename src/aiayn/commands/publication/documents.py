@@ -161,6 +161,11 @@ class Records:
         compared = gather(self._published[EXTENSIONS].root).variations
         return _without_heading(explanations.effects(compared)) if compared else ""
 
+    def extension(self, model: str, measure: str) -> str:
+        """A mean over the seeds of a model that no table of the paper has."""
+        compared = self._published[EXTENSIONS].comparisons
+        return f"{_where(compared, model=model, measure=measure).iloc[0]['mean']:.1f}"
+
     def layer_types(self, verdict: str) -> int:
         """The number of table 1's printed figures with this verdict."""
         entries = table_1.section(self.declared.evidence).entries
