@@ -59,7 +59,7 @@ def test_a_contrast_of_three_models_tests_their_weighted_sum() -> None:
         ({1: 9.0}, (), "one seed"),
         ({9: 9.0}, (), "no seed in common"),
         ({seed: value + 1 for seed, value in {1: 2.0, 2: 4.0}.items()}, (), "the same difference"),
-        ({1: 9.0, 2: 8.0}, (3, 5), "2 of the first look's 3 seeds"),
+        ({1: 9.0, 2: 8.0}, (3, 5), "2 seeds, first look at 3"),
     ],
 )
 def test_the_reason_why_nothing_is_tested(

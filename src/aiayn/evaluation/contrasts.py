@@ -191,7 +191,7 @@ def between_models(
     paired_seeds = [seed for seed in seeds if all(seed in models[model] for model in weights)]
     count = interim_looks.reached(design.looks, len(paired_seeds))
     if count is None:
-        return Untested(f"{len(paired_seeds)} of the first look's {design.looks[0]} seeds")
+        return Untested(f"{len(paired_seeds)} seeds, first look at {design.looks[0]}")
     differences = [
         sum(weight * forward(models[model][seed]) for model, weight in weights.items())
         for seed in paired_seeds[:count]
