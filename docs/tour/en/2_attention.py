@@ -18,6 +18,7 @@ import math
 import pandas as pd
 import torch
 
+import aiayn
 from aiayn.components import (
     MultiHeadAttention,
     attention,
@@ -85,6 +86,27 @@ assert (widths["deviation of q·k"] / widths["√d_k"]).between(0.8, 1.2).all()
 assert widths["largest weight, scaled"].between(0.25, 0.45).all()
 assert widths["largest weight, not scaled"].iloc[-1] > 0.9
 widths.round(2)
+
+# %% [markdown]
+# So it is when models are trained. Bahdanau's additive attention scores a query and a key by a small
+# network instead of a product. The paper cites that it is about as good as the plain dot product
+# where $d_k$ is small and better where it is large (section 3.2.1). Perplexity of small models that
+# differ in nothing else (three seeds on Tatoeba, [with tests](../../results.md#what-no-table-shows)):
+
+# %%
+trained = aiayn.reproduction("tatoeba_extensions").comparisons
+perplexity = trained.query("measure == 'perplexity'").set_index("model")["mean"]
+by_width = pd.DataFrame(
+    {
+        "q·k / √d_k": perplexity[["base", "X_dk64"]].to_numpy(),
+        "q·k": perplexity[["X_unscaled", "X_dk64_unscaled"]].to_numpy(),
+        "additive": perplexity[["X_additive", "X_dk64_additive"]].to_numpy(),
+    },
+    index=pd.Index([16, 64], name="d_k"),
+)
+assert (by_width["q·k"] > by_width["q·k / √d_k"]).all()
+assert by_width.loc[64, "q·k"] > 1.5 * by_width.loc[64, "additive"]
+by_width.round(2)
 
 # %% [markdown]
 # ## Masks: what must not be seen

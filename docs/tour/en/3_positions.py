@@ -10,6 +10,7 @@
 import pandas as pd
 import torch
 
+import aiayn
 from aiayn.components import FeedForward, MultiHeadAttention, sinusoids
 
 torch.manual_seed(0)
@@ -93,7 +94,7 @@ by_distance["to position 0"].plot(
 )
 
 # %% [markdown]
-# Two remarks. The encoding is *added* to the embedding, which the model multiplies by
+# The encoding is *added* to the embedding, which the model multiplies by
 # $\sqrt{d_{\text{model}}}$ first (section 3.4). Without that, a new model's embeddings would be 16
 # times smaller than the positions:
 
@@ -114,7 +115,24 @@ assert 15 < sizes["positions"] / sizes["embedding"] < 17
 sizes.to_frame("root mean square").round(2)
 
 # %% [markdown]
-# And sinusoids have no last position, while a learned table ends (table 3, row E). The paper found
+# How much does a trained model need them? BLEU and perplexity of small models with sinusoids, with
+# sinusoids to base 100 instead of 10,000, and without positions (three seeds on Tatoeba,
+# [with tests](../../results.md#what-no-table-shows)):
+
+# %%
+trained = aiayn.reproduction("tatoeba_extensions").comparisons
+names = {
+    "base": "sinusoids",
+    "X_base100": "sinusoids to base 100",
+    "X_no_positions": "none",
+}
+effects = trained.pivot(index="model", columns="measure", values="mean")
+effects = effects.loc[list(names)].rename(names).rename_axis("positions")
+assert effects.loc["none", "bleu"] < effects.loc["sinusoids", "bleu"] - 2
+effects.round(2)
+
+# %% [markdown]
+# Sinusoids have no last position, while a learned table ends (table 3, row E). The paper found
 # "nearly identical results" with both, and kept sinusoids because they *may* work beyond the lengths
 # of training. Do they? `make repro SCALE=copy` (a minute) has the model copy sequences that are
 # longer than any in training.

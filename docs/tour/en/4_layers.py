@@ -87,7 +87,8 @@ norms.plot(
 # %% [markdown]
 # Norm *after* the sum, as here, is the paper's figure 1. Most models since put it *before* the
 # sub-layer, which trains more easily without a warm-up; so does the authors' own program from
-# October 2017 on. A row with `norm: pre` has it here (`docs/change.md`).
+# October 2017 on. A row with `norm: pre` has it here (`docs/change.md`); small models trained both
+# ways are [compared](../../results.md#what-no-table-shows).
 #
 # ## One matrix, three uses
 #

@@ -16,6 +16,7 @@ import math
 import pandas as pd
 import torch
 
+import aiayn
 from aiayn.components import (
     MultiHeadAttention,
     attention,
@@ -80,6 +81,24 @@ assert (widths["deviation of q·k"] / widths["√d_k"]).between(0.8, 1.2).all()
 assert widths["largest weight, scaled"].between(0.25, 0.45).all()
 assert widths["largest weight, not scaled"].iloc[-1] > 0.9
 widths.round(2)
+
+# %% [markdown]
+# 训练出来的模型也是如此。Bahdanau 的加性注意力不用乘积，而用一个小网络给查询与键打分。论文引述：$d_k$ 小的时候它与不缩放的点积相当，$d_k$ 大的时候它更好（第 3.2.1 节）。几个别处都相同的小模型的困惑度（Tatoeba 上三个种子，[附检验](../../results.md#what-no-table-shows)）：
+
+# %%
+trained = aiayn.reproduction("tatoeba_extensions").comparisons
+perplexity = trained.query("measure == 'perplexity'").set_index("model")["mean"]
+by_width = pd.DataFrame(
+    {
+        "q·k / √d_k": perplexity[["base", "X_dk64"]].to_numpy(),
+        "q·k": perplexity[["X_unscaled", "X_dk64_unscaled"]].to_numpy(),
+        "additive": perplexity[["X_additive", "X_dk64_additive"]].to_numpy(),
+    },
+    index=pd.Index([16, 64], name="d_k"),
+)
+assert (by_width["q·k"] > by_width["q·k / √d_k"]).all()
+assert by_width.loc[64, "q·k"] > 1.5 * by_width.loc[64, "additive"]
+by_width.round(2)
 
 # %% [markdown]
 # ## 掩码：哪些不能看

@@ -9,6 +9,7 @@
 import pandas as pd
 import torch
 
+import aiayn
 from aiayn.components import FeedForward, MultiHeadAttention, sinusoids
 
 torch.manual_seed(0)
@@ -86,7 +87,7 @@ by_distance["to position 0"].plot(
 )
 
 # %% [markdown]
-# 再说两点。编码是*加*到词嵌入上的，而模型先把嵌入乘以 $\sqrt{d_{\text{model}}}$（第 3.4 节）。若不乘，刚初始化的嵌入只有位置编码的十六分之一：
+# 编码是*加*到词嵌入上的，而模型先把嵌入乘以 $\sqrt{d_{\text{model}}}$（第 3.4 节）。若不乘，刚初始化的嵌入只有位置编码的十六分之一：
 
 # %%
 d_model = 512
@@ -105,6 +106,21 @@ assert 15 < sizes["positions"] / sizes["embedding"] < 17
 sizes.to_frame("root mean square").round(2)
 
 # %% [markdown]
-# 另外，正弦编码没有最后一个位置，而学习得到的位置表有尽头（表 3 的 E 行）。论文发现两者“结果几乎相同”，之所以保留正弦，是因为它*也许*能推广到训练中没有的长度。真能推广吗？`make repro SCALE=copy`（一分钟）让模型复制比训练中任何序列都长的序列。
+# 训练出来的模型有多需要位置？下面是几个小模型的 BLEU 与困惑度：用正弦编码的、底数为 100 而不是 10,000 的、完全不用位置的（Tatoeba 上三个种子，[附检验](../../results.md#what-no-table-shows)）：
+
+# %%
+trained = aiayn.reproduction("tatoeba_extensions").comparisons
+names = {
+    "base": "sinusoids",
+    "X_base100": "sinusoids to base 100",
+    "X_no_positions": "none",
+}
+effects = trained.pivot(index="model", columns="measure", values="mean")
+effects = effects.loc[list(names)].rename(names).rename_axis("positions")
+assert effects.loc["none", "bleu"] < effects.loc["sinusoids", "bleu"] - 2
+effects.round(2)
+
+# %% [markdown]
+# 正弦编码没有最后一个位置，而学习得到的位置表有尽头（表 3 的 E 行）。论文发现两者“结果几乎相同”，之所以保留正弦，是因为它*也许*能推广到训练中没有的长度。真能推广吗？`make repro SCALE=copy`（一分钟）让模型复制比训练中任何序列都长的序列。
 #
 # **代码**：`src/aiayn/model/positions.py`。作者的程序把所有正弦放在所有余弦之前，指数的分母也不同（`docs/deviations.md`）；这里按论文正文的公式。
