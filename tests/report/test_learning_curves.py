@@ -136,7 +136,7 @@ def test_inline_figures_share_no_ids_and_use_the_pages_text_colour(config: Confi
 
 
 def test_leading_runs_are_one_of_each_model(config: Config) -> None:
-    """The first run of each model, tested ones first."""
+    """The first run of each model: tested ones first, of these table 2's models."""
     base = config.runs["en-de.base"]
     runs = {
         "small": base.replace(model="small"), "base": base, "base-s2": base.replace(seed=2),
@@ -144,4 +144,10 @@ def test_leading_runs_are_one_of_each_model(config: Config) -> None:
     }  # fmt: skip
     named = config.model_copy(update={"runs": runs, "tested": ("base", "base-s2", "big")})
     assert leading_runs(named, "en-de") == ["base", "big"]
-    assert leading_runs(named.model_copy(update={"tested": ()}), "en-de") == ["small", "base"]
+    for tested, leading in {
+        (): ["base", "big"],
+        ("small", "base", "big"): ["base", "big"],
+        ("small", "big"): ["big", "small"],
+        ("small",): ["small", "base"],
+    }.items():
+        assert leading_runs(named.model_copy(update={"tested": tested}), "en-de") == leading

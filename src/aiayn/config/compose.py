@@ -40,11 +40,25 @@ def write_params(
     """Write the parameters of a scale; on an error the file is left unchanged.
 
     Args:
+        root, scale, launcher, gpus: as for `compose_params`.
+        folder: the scale's folder; None: the project's.
+    Raises:
+        ConfigError: as `compose_params`.
+    """
+    content = compose_params(root, scale, launcher, gpus)
+    write_atomically((folder or root) / config.PARAMS, content)
+
+
+def compose_params(
+    root: Path, scale: str | None = None, launcher: str | None = None, gpus: str | None = None
+) -> bytes:
+    """The content of params.yaml.
+
+    Args:
         root: the project's folder.
         scale: a file of conf/scale; None: the one that conf/config.yaml names.
         launcher: a file of conf/launcher; None: the one that the scale names.
         gpus: GPUs of a training per machine; None: the launcher's default.
-        folder: the scale's folder; None: the project's.
     Raises:
         ConfigError: a file of conf/ cannot be read, names one that does not exist, or sets an
             unknown parameter; the launcher has no GPUs; or the parameters contradict each other.
@@ -62,11 +76,10 @@ def write_params(
         raise ConfigError(f"{ROOT}: there is no such file. Run from the project's folder.")
     content = _composed(root, files, [f"{key}={name}" for key, name in overrides.items()])
     try:
-        content = _with_digests(root, content)
+        return _with_digests(root, content)
     except ConfigError as error:
         key, composed = str(error).split(" ")[0], config.read_yaml(content)
         raise ConfigError(f"{_origin(key, files, composed.get('scale'))}: {error}") from error
-    write_atomically((folder or root) / config.PARAMS, content)
 
 
 def _with_digests(root: Path, content: bytes) -> bytes:
@@ -101,7 +114,7 @@ def _read(path: Path, name: Path) -> Any:
 
 
 def _composed(root: Path, files: Files, overrides: Sequence[str]) -> bytes:
-    """The content of params.yaml."""
+    """The parameters as Hydra composes them, not yet validated."""
     conf = str((root / CONF).resolve())
     try:
         with initialize_config_dir(conf, version_base=None):

@@ -134,8 +134,12 @@ def first_of_each_model(config: Config, runs: Iterable[str]) -> list[str]:
 
 
 def leading_runs(config: Config, task: str) -> list[str]:
-    """The runs that are shown in full."""
-    return first_of_each_model(config, runs_of(config, task))[:LEADING]
+    """The runs that are shown in full: tested ones before others, of these table 2's models."""
+
+    def place(run: str) -> tuple[bool, bool]:
+        return run not in config.tested, config.run(run).model not in PAPER.table_2
+
+    return sorted(first_of_each_model(config, runs_of(config, task)), key=place)[:LEADING]
 
 
 def tested_fold(config: Config, task: str) -> tuple[frozenset[str], Folds] | None:

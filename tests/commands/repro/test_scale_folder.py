@@ -68,6 +68,29 @@ def test_changed_parameters_are_composed_again(top: Path) -> None:
     assert config.load(folder / "params.yaml").launcher.gpus is None
 
 
+def test_a_change_of_conf_that_is_not_composed_is_said(
+    top: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`make repro` without SCALE keeps params.yaml, which a sweep or an experiment may have
+    changed."""
+    prepare(Path(), launcher="torchrun")
+    prepare(Path())
+    assert capsys.readouterr().err == ""
+    (top / "conf").unlink()
+    shutil.copytree(ROOT / "conf", top / "conf")
+    scale = top / "conf/scale/demo.yaml"
+    new = "runs:\n  en-de.new: {task: en-de, model: base, seed: 9}\n"
+    scale.write_text(scale.read_text().replace("runs:\n", new, 1))
+    before = (top / "params.yaml").read_bytes()
+    prepare(Path())
+    assert "run make params" in capsys.readouterr().err
+    assert (top / "params.yaml").read_bytes() == before
+    prepare(Path(), "demo")
+    prepare(Path())
+    assert capsys.readouterr().err == ""
+    assert "en-de.new" in config.load(top / "params.yaml").runs
+
+
 def test_another_launcher_alone_keeps_the_scale_of_the_top_folder(top: Path) -> None:
     write_params(Path(), "multi30k")
     assert prepare(Path(), launcher="torchrun") == Path()

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from aiayn import config
-from aiayn.config.compose import write_params
+from aiayn.config.compose import compose_params, write_params
 from aiayn.config.dvc_yaml import DVC_YAML
 from aiayn.errors import ConfigError, one_line_errors
 from aiayn.files import write_atomically
@@ -54,15 +54,32 @@ def prepare(
     Returns:
         The scale's folder.
     Raises:
-        ConfigError: as `write_params`; nothing was changed.
+        ConfigError: as `write_params`, or params.yaml cannot be read; nothing was changed.
     """
     folder = folder_of(top, scale)
     if scale is None and (launcher or gpus) and (top / config.PARAMS).exists():
         scale = config.load(top / config.PARAMS).scale
     if scale or launcher or gpus:
         write_params(top, scale, launcher, gpus, folder)
+    elif _differ_from_conf(top):
+        print(
+            f"{config.PARAMS} is used as it is, though conf/ composes other parameters. To take "
+            "those, run make params first.",
+            file=sys.stderr,
+        )
     _write_dvc_yaml(top, folder)
     return folder
+
+
+def _differ_from_conf(top: Path) -> bool:
+    """Whether the parameters in force, if any, are not what conf/ composes now; any launcher
+    will do."""
+    path = top / config.PARAMS
+    if not path.exists():
+        return False
+    current = config.read_yaml(path.read_bytes())
+    composed = config.read_yaml(compose_params(top, current.get("scale")))
+    return {**current, "launcher": None} != {**composed, "launcher": None}
 
 
 def copy_reproduction(top: Path, reproduction: Path) -> Path:
