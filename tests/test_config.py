@@ -98,6 +98,9 @@ def test_params_yaml_is_composed_from_conf(tmp_path: Path) -> None:
             [5, 3],
             "variations.interim_looks must increase: numbers of seeds, the last one final.",
         ),
+        ("variations/task", "who-acts", "variations.task is who-acts, a classification, which has no BLEU."),
+        ("variations/base", "parser", "variations.base is parser, but no run of it on en-de is in runs."),
+        ("models/v1.5", None, "models.v1.5"),
         ("launcher/command", " ", "launcher.command is empty; write null, or a command like torchrun."),
         ("launcher/command", "torchrun '", "launcher.command cannot be read: No closing quotation."),
         ("launcher/command", "run {", "launcher.command cannot be read: Single '{' encountered in format string."),
@@ -196,6 +199,7 @@ def test_only_a_classification_has_no_search() -> None:
         ("illustrations/run", "en-de.bsae", "illustrations.run names the run 'en-de.bsae', which does not exist. Did you mean en-de.base?"),
         ("illustrations/run", "who-acts.classifier", "illustrations.run is who-acts.classifier, a classifier; name a run with a decoder"),
         ("illustrations/sentence", " ", "illustrations.sentence is empty."),
+        ("tested", [], "illustrations.run is en-de.base, which is not in tested: add it there."),
     ],
 )  # fmt: skip
 def test_the_illustrated_run_and_sentence_are_valid(

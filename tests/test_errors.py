@@ -4,6 +4,9 @@ import subprocess
 import sys
 
 import pytest
+import torch
+
+from aiayn.errors import one_line_errors
 
 SCRIPT = """
 from aiayn.errors import one_line_errors
@@ -17,6 +20,28 @@ def main():
     print("done")
 {call}
 """
+
+
+def test_a_gpu_without_memory_is_one_line() -> None:
+    message = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has ..."
+
+    @one_line_errors
+    def main() -> None:
+        raise torch.OutOfMemoryError(message)
+
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert str(stopped.value).startswith("OutOfMemoryError: CUDA out of memory. Use a GPU with")
+    assert "\n" not in str(stopped.value)
+
+
+def test_other_errors_keep_their_traceback() -> None:
+    with pytest.raises(RuntimeError, match="a bug"):
+        one_line_errors(_fail)()
+
+
+def _fail() -> None:
+    raise RuntimeError("a bug")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,8 @@ SHIPPED = "shipped"
 def load(run: str, root: Path | str = ".") -> TrainedRun:
     """A trained run: `aiayn.load("en-de.base").translate(["A dog sleeps."])`.
 
-    Weights are loaded lazily.
+    Weights are loaded lazily. Then torch gets the settings of the project's stages, for the whole
+    process: deterministic algorithms, and the threads and precision of `machine` in params.yaml.
 
     Args:
         run: a run in params.yaml, or SHIPPED, which needs no project.

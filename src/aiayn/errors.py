@@ -49,8 +49,9 @@ P = ParamSpec("P")
 def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
     """Make a stage end with a one-line message instead of a traceback if a user can fix the cause.
 
-    That includes operating-system errors (a full disk, a read-only folder). The final garbage
-    collection is skipped: over all that torch imports, it takes half a second.
+    That includes operating-system errors (a full disk, a read-only folder) and a GPU without
+    enough memory. The final garbage collection is skipped: over all that torch imports, it takes
+    half a second.
     """
 
     @wraps(main)
@@ -65,6 +66,14 @@ def one_line_errors(main: Callable[P, None]) -> Callable[P, None]:
             sys.exit(
                 printable(f"{type(error).__name__}: {error.strerror or error}{file}. ")
                 + "Free disk space or correct the permissions, and run again."
+            )
+        except RuntimeError as error:
+            if type(error).__name__ != "OutOfMemoryError":  # torch's, which is not imported here
+                raise
+            sys.exit(
+                printable(f"OutOfMemoryError: {str(error).partition('. ')[0]}. ")
+                + "Use a GPU with more memory, or lower training.batch_tokens, raise "
+                "training.micro_batches, or decode with a smaller beam."
             )
         except KeyboardInterrupt:
             print("Stopped.", file=sys.stderr)

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from aiayn.commands import main
+from aiayn.commands.command_line import parse_arguments
 from aiayn.commands.inference import ATTENTION_KINDS
 from aiayn.results.illustrations import KINDS
 
@@ -25,6 +26,8 @@ Capture = pytest.CaptureFixture[str]
             ["translate", RUN, "x", "--beam", "four"],
             "aiayn translate: argument --beam: invalid int",
         ),
+        (["translate", RUN, "--beam", "4", "x", "-y"], "aiayn: unrecognized arguments: x -y."),
+        (["verify", "a", "b"], "aiayn: unrecognized arguments: b."),
         (
             ["repro", "--jobs", "0"],
             "aiayn repro: argument --jobs: '0' is not a positive integer.",
@@ -40,6 +43,11 @@ def test_an_error_in_the_command_line_is_one_line(
     assert error_text.startswith(message)
     assert error_text.endswith(" --help\n")
     assert error_text.count("\n") == 1
+
+
+def test_sentences_may_follow_options() -> None:
+    for arguments in (["--beam", "4", "a b", "c"], ["a b", "--beam", "4", "c"], ["a b", "c"]):
+        assert parse_arguments(["translate", RUN, *arguments]).text == ["a b", "c"]
 
 
 def test_the_version(capsys: Capture) -> None:

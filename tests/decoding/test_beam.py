@@ -274,5 +274,7 @@ def test_nan_weights_are_a_one_line_error(tiny: Row) -> None:
     with torch.no_grad():
         model.embedding.fill_(float("nan"))
     decoding = Decoding(beam=2, alpha=0.6, extra_length=3)
-    with pytest.raises(CheckpointError, match="sentence 1: .*are not finite. Train it again"):
+    with pytest.raises(
+        CheckpointError, match="no output of a sentence of .*are not finite. Train it again"
+    ):
         beam_search(model, [[4, END], [5, END]], decoding, CPU)

@@ -114,7 +114,7 @@ def family(
         difference = Difference(
             float(generator.normal(0, 1.5)), float(generator.uniform(0.05, 0.6)), seeds - 1
         )
-        margin = 0.5 if generator.random() < 0.4 else None
+        margin = float(generator.choice([0.05, 0.5])) if generator.random() < 0.4 else None
         tests["bleu", str(n)] = ContrastTest("bleu", difference, seeds, seeds, looks, margin)
     return tests
 

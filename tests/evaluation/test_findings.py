@@ -148,6 +148,28 @@ def test_a_model_of_several_seeds_counts_once() -> None:
     assert both.effect.p_value == pytest.approx(stats.ttest_1samp([1.0, 0.1], 0).pvalue, abs=1e-6)
 
 
+def test_modes_are_compared_with_the_seeds_of_the_look() -> None:
+    """Seeds that are added before the next look change nothing."""
+    gains = [1.0, 1.3, 0.9, 2.5, 0.1]
+    base = {
+        seed: DecodingModes(last=20, averaged=20 + gain, greedy=20)
+        for seed, gain in enumerate(gains)
+    }
+    big = {1: DecodingModes(last=30, averaged=30.1, greedy=30)}
+    for others in ([], [big]):
+        three, five = (
+            judged(
+                {"base": [1.0]},
+                [dict(list(base.items())[:count]), *others],
+                interim_looks=(3, 10),
+            )["averaging"]
+            for count in (3, 5)
+        )
+        assert three.effect
+        assert three == five
+        assert three.effect.count == (2 if others else 3)
+
+
 def test_runs_that_differ_by_their_seeds_alone() -> None:
     demo = config.load(ROOT / "reproductions/demo/params.yaml")
     bleu = {name: DecodingModes(last=n, averaged=n, greedy=n) for n, name in enumerate(demo.runs)}

@@ -38,6 +38,18 @@ def test_counts_give_sacrebleus_corpus_score(form: str) -> None:
         assert corpus_bleu(count(hypotheses, REFERENCES, form), form) == pytest.approx(expected)
 
 
+def test_counts_are_read_as_they_were_written(tmp_path: Path) -> None:
+    """Names that look like numbers or missing values stay names."""
+    counts = {
+        Output(run, split, "last"): count(FIRST[:n], REFERENCES[:n], RAW)
+        for n, (run, split) in enumerate([("NA", "1.1"), ("NA", "1.10"), ("7", "null")], start=1)
+    }
+    write(tmp_path / "sentences.csv.gz", counts)
+    found = read(tmp_path / "sentences.csv.gz")
+    assert [*found] == [*counts]
+    assert all(np.array_equal(found[output], counts[output]) for output in counts)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_the_paired_bootstrap_is_sacrebleus(form: str) -> None:
     first, second = (count(lines, REFERENCES, form) for lines in (FIRST, SECOND))

@@ -41,7 +41,7 @@ def test_the_paired_test_equals_scipys(size: int) -> None:
     below = stats.ttest_1samp(differences, -margin, alternative="greater").pvalue
     above = stats.ttest_1samp(differences, margin, alternative="less").pvalue
     assert found.p_within(margin) == pytest.approx(max(below, above))
-    assert found.p_beyond(margin) == pytest.approx(1 - found.p_within(margin))
+    assert found.p_beyond(margin) == pytest.approx(1 - abs(above - below))
 
 
 @pytest.mark.parametrize("differences", [[], [1.0], [1.0, 1.0, 1.0]])
@@ -61,15 +61,16 @@ def test_the_power_is_that_of_the_noncentral_t() -> None:
 
 @pytest.mark.parametrize(
     ("difference", "margin", "count"),
-    [(0.4, None, 20), (0.1, 0.5, 8), (0.0, 0.5, 8), (0.9, 0.5, 8)],
+    [(0.4, None, 20), (0.1, 0.5, 8), (0.0, 0.5, 8), (0.9, 0.5, 8), (0.4, 0.05, 8)],
 )
 def test_the_power_equals_a_simulation(difference: float, margin: float | None, count: int) -> None:
     samples = np.random.default_rng(count).normal(difference, 0.3, (20_000, count))
     value, error = samples.mean(axis=1), samples.std(axis=1, ddof=1) / sqrt(count)
-    t = np.abs(value) / error if margin is None else np.abs(margin - np.abs(value)) / error
-    decided = stats.t.sf(t, count - 1) < (0.01 / 2 if margin is None else 0.01)
-    if margin is not None:
-        decided &= (np.abs(value) > margin) == (difference > margin)
+    beyond = stats.t.sf((np.abs(value) - (margin or 0)) / error, count - 1)
+    beyond += stats.t.sf((np.abs(value) + (margin or 0)) / error, count - 1)
+    decided = beyond < 0.01
+    if margin is not None and difference <= margin:
+        decided = stats.t.sf((margin - np.abs(value)) / error, count - 1) < 0.01
     found = power(difference, 0.3, count, 0.01, margin)
     assert found == pytest.approx(decided.mean(), abs=0.03)
 
@@ -79,7 +80,7 @@ def test_within_and_beyond_a_margin() -> None:
     near, far = Difference(0.1, 0.05, 4), Difference(-0.9, 0.05, 4)
     assert near.p_within(0.3) == pytest.approx(float(stats.t.sf(4, 4)))
     assert near.p_beyond(0.3) > 0.99
-    assert far.p_beyond(0.3) == pytest.approx(float(stats.t.sf(12, 4)))
+    assert far.p_beyond(0.3) == pytest.approx(float(stats.t.sf(12, 4) + stats.t.sf(24, 4)))
     assert far.p_within(0.3) > 0.99
 
 
@@ -98,4 +99,16 @@ def test_a_difference_at_the_margin_is_rarely_called_equal() -> None:
         found = paired(differences)
         assert found is not None
         false_calls += found.p_within(margin) < LEVEL
+    assert abs(false_calls / draws - LEVEL) <= 3 * sqrt(LEVEL * (1 - LEVEL) / draws)
+
+
+@pytest.mark.parametrize("spread", [0.1, 5.0])
+def test_a_difference_at_the_margin_is_rarely_called_larger(spread: float) -> None:
+    """Also where the noise is much larger than the margin, so that either direction is likely."""
+    draws, margin = 2000, 0.3
+    false_calls = 0
+    for differences in np.random.default_rng(9).normal(margin, spread, (draws, 5)).tolist():
+        found = paired(differences)
+        assert found is not None
+        false_calls += found.p_beyond(margin) < LEVEL
     assert abs(false_calls / draws - LEVEL) <= 3 * sqrt(LEVEL * (1 - LEVEL) / draws)

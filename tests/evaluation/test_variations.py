@@ -97,7 +97,7 @@ def compare(project: Path) -> Compare:
         params = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
         row = params["models"]["base"]
         params["models"] |= {name: copy.deepcopy(row) for name in ("wide", "deep", "D_smooth00")}
-        params |= {"runs": runs, "tested": []}
+        params |= {"runs": runs, "tested": ["en-de.base"]}
         params["variations"] = {"task": "en-de", "base": base, **design}
         (project / "params.yaml").write_text(
             yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)
@@ -291,10 +291,11 @@ def test_a_base_alone_is_scored(compare: Compare) -> None:
 
 
 def test_no_run_of_the_base(compare: Compare) -> None:
-    with pytest.raises(
-        ScoreError, match=r"^params.yaml: variations.base is big, but no run of it on"
-    ):
-        compare(RUNS, base="big")
+    """That has been decoded."""
+    runs = RUNS | {"en-de.big": {**RUNS["en-de.base"], "model": "big"}}
+    message = "^params.yaml: variations.base is big, but no run of it on en-de has been decoded"
+    with pytest.raises(ScoreError, match=message):
+        compare(runs, base="big")
 
 
 def test_missing_hypotheses(compare: Compare, project: Path) -> None:

@@ -103,7 +103,7 @@ def test_saving_is_reproducible(tmp_path: Path) -> None:
 def save_model(tmp_path: Path, row: Model) -> Path:
     path = tmp_path / "weights.safetensors"
     model = Transformer(row, 11, max_length=20)
-    save_weights(path, model.state_dict(), WEIGHTS)
+    save_weights(path, model.state_dict(), WEIGHTS.replace(model=row.columns))
     return path
 
 
@@ -119,8 +119,12 @@ def test_a_saved_model_loads_unchanged(tmp_path: Path, tiny: Row, positions: str
 
 def test_weights_of_another_model(tmp_path: Path, tiny: Row) -> None:
     path = save_model(tmp_path, tiny())
-    with pytest.raises(CheckpointError, match="has shape .* the model in params.yaml has"):
+    with pytest.raises(CheckpointError, match="trained with d_ff 32, the model in .* has 64"):
         load_model(path, tiny(d_ff=64), 11, CPU)
+    # of the same shapes
+    with pytest.raises(CheckpointError, match="with attention the default, .* has sigmoid. The"):
+        load_model(path, tiny(attention="sigmoid"), 11, CPU)
+    load_model(path, tiny(P_drop=0.5, steps=9), 11, CPU)
     with pytest.raises(CheckpointError, match=r"embedding has shape \(11, 16\).* has \(12, 16\)"):
         load_model(path, tiny(), 12, CPU)
 

@@ -20,6 +20,10 @@ def test_share_and_scale(p: float) -> None:
     assert y.double().mean().item() == pytest.approx(1, abs=5e-3)
 
 
+def test_nearly_everything_can_be_dropped() -> None:
+    assert Dropout(1 - 1e-7)(torch.ones(100)).isfinite().all()
+
+
 def test_neighbours_are_independent() -> None:
     """Four neighbours come from one random number; they must still be independent."""
     torch.manual_seed(0)

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from aiayn.errors import ConfigError
 from aiayn.paper.claims import (
     EQUAL,
     MARGIN_BLEU,
@@ -13,7 +14,7 @@ from aiayn.paper.claims import (
     bleu_claim,
     perplexity_claim,
 )
-from aiayn.paper.findings import STATEMENTS
+from aiayn.paper.findings import STATEMENTS, statements
 from aiayn.paper.table_3 import ROWS
 from aiayn.results import paths
 
@@ -37,6 +38,14 @@ def test_the_papers_figures_support_its_statements(key: str) -> None:
         assert abs(effect) < margin
     else:
         assert effect * {"higher": 1, "lower": -1}[statement.claim] > margin
+
+
+def test_a_declared_statement_is_the_papers() -> None:
+    message = r"statements\.one_haed is not a .* Did you mean one_head\?"
+    with pytest.raises(ConfigError, match=message):
+        statements({"one_haed": "bleu"})
+    with pytest.raises(ConfigError, match=r"averaging\.measure is perplexity; .* by bleu"):
+        statements({"averaging": "perplexity"})
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,8 @@ def test_training_metadata(make_trainer: Make, scratch: Path) -> None:
     assert found.instruction_set
     assert found.peak_rss_bytes, "a process that has imported torch"
     assert 1e8 < found.peak_rss_bytes < 1e11
+    resumed = make_trainer(steps=9)
+    assert training_metadata(resumed, fit(resumed, scratch)).started == found.started
 
 
 def test_the_last_checkpoints_are_kept(make_trainer: Make, scratch: Path) -> None:
@@ -110,6 +112,40 @@ def test_kill_9_at_five_random_moments(train_together: TrainTogether, tmp_path: 
     assert train_together(tmp_path / "parts", **training) == [(0, ANY)]
     assert load_tensors(paths.resume(tmp_path / "parts"))[1]["extra"]["starts"] > 2
     assert final_state(tmp_path / "parts") == final_state(tmp_path / "uninterrupted")
+
+
+def test_a_checkpoint_from_beyond_the_resumed_step_replaces_no_other(
+    make_trainer: Make, scratch: Path
+) -> None:
+    """Killed between writing step 6's weights and its state, then stopped after step 5: step 3 is
+    still one of the two to average."""
+    columns = {"steps": 9, "average": 2, "checkpoint_steps": 3}
+    trainer = make_trainer(**columns)
+    save_state = trainer.save_state
+
+    def killed_at_step_6(path: Path, extra: dict[str, Any]) -> None:
+        if trainer.step_number == 6:
+            raise KeyboardInterrupt
+        save_state(path, extra)
+
+    trainer.save_state = killed_at_step_6  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        fit(trainer, scratch)
+    stopped = make_trainer(**columns)
+    step = stopped.step
+
+    def step_and_terminate() -> None:
+        step()
+        if stopped.step_number == 5:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    stopped.step = step_and_terminate  # type: ignore[method-assign]
+    with pytest.raises(Terminated):
+        fit(stopped, scratch)
+    outcome = fit(make_trainer(**columns), scratch)
+    assert outcome.starts == 3
+    steps = [load_weights(path)[1].step for path in paths.saved_checkpoints(scratch)]
+    assert steps == [6, 9]
 
 
 def test_a_finished_training_is_not_trained_again(make_trainer: Make, scratch: Path) -> None:

@@ -24,8 +24,18 @@ from aiayn.results import paths
 @one_line_errors
 def main(arguments: Sequence[str] | None = None) -> None:
     """Parse the command line and run its subcommand."""
-    args = parser().parse_args(arguments)
+    args = parse_arguments(arguments)
     args.function(args)
+
+
+def parse_arguments(arguments: Sequence[str] | None = None) -> Namespace:
+    """The command line's values, by default this process's. Sentences may also follow options."""
+    args, rest = parser().parse_known_args(arguments)
+    if rest and ("text" not in args or any(word.startswith("-") for word in rest)):
+        parser().error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        args.text += rest
+    return args
 
 
 def parser() -> ArgumentParser:
@@ -206,8 +216,8 @@ def publish(args: Namespace) -> None:
     from aiayn.commands.publication.reproductions_table import write_table
 
     if args.name is None:
-        write_table(paths.project() / paths.REPRODUCTIONS)
         documents.write(paths.project())
+        write_table(paths.project() / paths.REPRODUCTIONS)
     else:
         print(publish_results(args.name, force=args.force))
 

@@ -71,6 +71,7 @@ class _Sides:
         params = here / config.PARAMS
         if not params.is_file():
             raise ConfigError(f"{params}: there is no such file. Name the folder of a scale.")
+        config.load(params)
         self._params = config.read_yaml(params.read_bytes())
         self._lock, self._other_lock = Lock(here / paths.LOCK), Lock(other / paths.LOCK)
         ours, theirs = self._lock.stages, self._other_lock.stages

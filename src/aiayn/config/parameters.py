@@ -184,8 +184,26 @@ class Config(StrictModel):
             check_reference(run.model, self.models, f"runs.{name}.model", "model")
         for name in self.tested:
             check_reference(name, self.runs, "tested", "run")
-        check_reference(self.variations.task, self.tasks, "variations.task", "task")
-        check_reference(self.variations.base, self.models, "variations.base", "model")
+        for section, names in {"tasks": self.tasks, "models": self.models}.items():
+            for name in names:
+                if "." in name:
+                    problem = "has a dot in its name, with which DVC does not track it."
+                    raise invalid(f"{section}.{name}", problem)
+        return self
+
+    @model_validator(mode="after")
+    def _check_variations(self) -> Self:
+        task, base = self.variations.task, self.variations.base
+        check_reference(task, self.tasks, "variations.task", "task")
+        check_reference(base, self.models, "variations.base", "model")
+        if self.tasks[task].decoding is None:
+            raise invalid("variations.task", f"is {task}, a classification, which has no BLEU.")
+        if not any((run.task, run.model) == (task, base) for run in self.runs.values()):
+            raise invalid("variations.base", f"is {base}, but no run of it on {task} is in runs.")
+        if declared := self.variations.preregistration:
+            for split in declared.splits:
+                key = "variations.preregistration.splits"
+                check_reference(split, self.tasks[task].text.splits, key, "split")
         return self
 
     @model_validator(mode="after")
@@ -197,6 +215,8 @@ class Config(StrictModel):
                 "illustrations.run",
                 f"is {run}, a classifier; name a run with a decoder, whose attention is drawn too.",
             )
+        if run not in self.tested:
+            raise invalid("illustrations.run", f"is {run}, which is not in tested: add it there.")
         if sentence is not None and not sentence.strip():
             raise invalid("illustrations.sentence", "is empty.")
         return self

@@ -96,8 +96,8 @@ def n_best(
         for number, best in zip(batch, hypotheses, strict=True):
             if not best:
                 raise CheckpointError(
-                    f"sentence {number + 1}: no output has a finite log-probability, so the "
-                    "model's weights are not finite. Train it again."
+                    f"no output of a sentence of {len(sources[number])} pieces has a finite "
+                    "log-probability, so the model's weights are not finite. Train it again."
                 )
             found[number] = best
         done(len(batch))

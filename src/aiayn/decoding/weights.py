@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -19,6 +19,9 @@ from aiayn.model.transformer import Transformer
 from aiayn.results import paths
 
 M = TypeVar("M", bound=Encoding)
+
+# how a model is trained; all other columns change what it computes
+OF_TRAINING = {"P_drop", "eps_ls", "steps", "average", "checkpoint_steps"}
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,10 @@ def load_model(path: Path, row: Model, vocabulary: int, device: Device) -> Trans
     """The trained model of a row of table 3, in evaluation mode.
 
     Raises:
-        CheckpointError: the weights are missing, damaged, not finite, or of another shape.
+        CheckpointError: the weights are missing, damaged, not finite, or of another model.
     """
     tensors, weights = load_weights(path)
+    _check_model(weights.model, row, path)
     model = Transformer(row, vocabulary, max_length=weights.max_length)
     return _filled(model, tensors, path, device)
 
@@ -92,8 +96,23 @@ def load_classifier(
 ) -> Classifier:
     """As `load_model`, for a classifier of `labels` labels."""
     tensors, weights = load_weights(path)
+    _check_model(weights.model, row, path)
     model = Classifier(row, vocabulary, labels, max_length=weights.max_length)
     return _filled(model, tensors, path, device)
+
+
+def _check_model(trained: Mapping[str, Any], row: Model, path: Path) -> None:
+    columns = row.columns
+    for name in sorted((trained.keys() | columns.keys()) - OF_TRAINING):
+        if trained.get(name) != columns.get(name):
+            trained_with, expected = (
+                "the default" if one is None else one
+                for one in (trained.get(name), columns.get(name))
+            )
+            raise CheckpointError(
+                f"{path}: was trained with {name} {trained_with}, the model in params.yaml has "
+                f"{expected}. The weights belong to other parameters: train again."
+            )
 
 
 def _filled(model: M, tensors: Mapping[str, Tensor], path: Path, device: Device) -> M:

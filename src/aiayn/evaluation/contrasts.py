@@ -108,9 +108,9 @@ class ContrastTest:
 
     @property
     def p_value(self) -> float:
-        """The uncorrected p-value. For a claim of equality it is the smaller one of two one-sided
-        tests, for equivalence and for its opposite: only one of the hypotheses can be true, so both
-        tests together have the level of one."""
+        """The uncorrected p-value. For a claim of equality it is the smaller one of two tests, of
+        equivalence and of its opposite: only one of the hypotheses can be true, so both tests
+        together have the level of one."""
         if self.margin is None:
             return self.difference.p_different()
         return min(self.difference.p_within(self.margin), self.difference.p_beyond(self.margin))
@@ -136,7 +136,7 @@ class ContrastTest:
         moved to 0, or to the margin. Two one-sided tests correspond to twice the level."""
         sides = 1 if self.margin is None else 2
         level = interim_looks.nominal(sides * LEVEL / tests, self.looks, self.seeds)
-        low, high = self.difference.interval(level)
+        low, high = self.difference.interval(level, self.margin)
         if not is_significant:
             return low, high
         margin = self.margin or 0.0

@@ -110,17 +110,17 @@ def _test(
 def _between_modes(statement: Statement, design: Design, modes: Modes) -> ContrastTest | Untested:
     """The test over the models of all tasks, on each one's mean gain over its seeds (the seeds of
     one model are not independent samples of models). With one model, over its seeds."""
+    seeds = interim_looks.reached(design.looks, max(map(len, modes)))
+    if seeds is None:
+        return Untested(f"first look at {design.looks[0]} seeds")
     gains = [
         [
             sum(weight * getattr(bleu, mode) for mode, weight in statement.rows.items())
-            for bleu in by_seed.values()
+            for bleu in list(by_seed.values())[:seeds]
         ]
         for by_seed in modes
     ]
-    values = [mean(seeds) for seeds in gains] if len(gains) > 1 else gains[0]
-    seeds = interim_looks.reached(design.looks, max(map(len, gains)))
-    if seeds is None:
-        return Untested(f"first look at {design.looks[0]} seeds")
+    values = [mean(of_seeds) for of_seeds in gains] if len(gains) > 1 else gains[0]
     if len(values) < 2:
         return Untested("one run")
     # rounded so that equal gains stay equal in floating point

@@ -87,12 +87,12 @@ def compare_variations(
         DataError: a history or the manifest is missing.
     """
     task, base = variations.task, variations.base
-    models = _runs_by_seed(variations, runs, {output.run for output in counts})
+    counted = _that_count(variations, runs)
+    models = _runs_by_seed(variations, counted, {output.run for output in counts})
     if base not in models:
         raise ScoreError(
             f"params.yaml: variations.base is {base}, but no run of it on {task} has been decoded. "
-            f"Decode one, or add it to runs: {task}.{base}: {{task: {task}, model: {base}, seed: "
-            "1}."
+            "Decode one: dvc repro decode@RUN"
         )
     manifests = {
         name: read_manifest(root / paths.manifest(paths.text(name)))
@@ -123,7 +123,7 @@ def compare_variations(
     design = Design.of(variations)
     measures = judge(samples, base, design)
     own = judge(_further_samples(seeds), base, design)
-    modes = _bleu_by_mode(runs, counts, manifests)
+    modes = _bleu_by_mode(counted, counts, manifests)
     declared = variations.preregistration
     return Comparison(
         task=task,
@@ -146,21 +146,22 @@ def compare_variations(
     )
 
 
+def _that_count(variations: Variations, runs: Mapping[str, Run]) -> Mapping[str, Run]:
+    """All runs; with a preregistration, only those with the declared seeds, in their order."""
+    declared = variations.preregistration
+    if declared is None:
+        return runs
+    return {name: run for seed in declared.seeds for name, run in runs.items() if run.seed == seed}
+
+
 def _runs_by_seed(
-    variations: Variations, runs: Mapping[str, Run], counted: Set[str]
+    variations: Variations, runs: Mapping[str, Run], scored: Set[str]
 ) -> dict[str, dict[int, str]]:
-    """Runs with counts, by model of the task and seed; with a preregistration, only the declared
-    seeds, in their order."""
+    """The task's runs with counts, by model and seed."""
     of_task = {
-        name: run for name, run in runs.items() if run.task == variations.task and name in counted
+        name: run for name, run in runs.items() if run.task == variations.task and name in scored
     }
-    models = {model: names for (_, model), names in by_seed(of_task).items()}
-    if declared := variations.preregistration:
-        models = {
-            model: {seed: names[seed] for seed in declared.seeds if seed in names}
-            for model, names in models.items()
-        }
-    return {model: names for model, names in models.items() if names}
+    return {model: names for (_, model), names in by_seed(of_task).items()}
 
 
 def _partner(bases: Mapping[int, str], seed: int) -> str:

@@ -182,7 +182,7 @@ class MultiHeadAttention(nn.Module):
     def mask(self, length: int, may_attend: Tensor | None, *, is_causal: bool) -> Tensor | None:
         """The mask of self-attention over `length` positions as a tensor, for figures and tests.
         Arguments as of `attend`."""
-        return may_attend_to_earlier(length).to(self.w_q.weight.device) if is_causal else may_attend
+        return may_attend_to_earlier(length, self.w_q.weight.device) if is_causal else may_attend
 
     def _project(self, x_BTD: Tensor, *projections: nn.Linear) -> list[Tensor]:
         """One product for all matrices: several small ones cost more than a large one."""

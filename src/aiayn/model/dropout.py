@@ -36,7 +36,6 @@ def _scaled_mask(shape: torch.Size, p: float, dtype: torch.dtype) -> Tensor:
     """0 with probability p, 1 / (1 - p) otherwise."""
     count = shape.numel()
     bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
-    # a signed 16-bit number lies below this threshold with probability p
-    threshold = round(p * LEVELS) - LEVELS // 2
-    kept = bits.view(torch.int16)[:count].view(shape) >= threshold
-    return kept.to(dtype).mul_(1 / (1 - round(p * LEVELS) / LEVELS))
+    dropped = min(round(p * LEVELS), LEVELS - 1)  # of LEVELS values of a signed 16-bit number
+    kept = bits.view(torch.int16)[:count].view(shape) >= dropped - LEVELS // 2
+    return kept.to(dtype).mul_(1 / (1 - dropped / LEVELS))

@@ -22,10 +22,10 @@ def may_attend_to_real(is_real_BS: Tensor) -> Tensor:
     return may_attend_BS[:, None, None, :]
 
 
-def may_attend_to_earlier(length: int) -> Tensor:
+def may_attend_to_earlier(length: int, device: torch.device | None = None) -> Tensor:
     """Position t may attend to positions up to and including t; shape (T, T).
 
     The subsequent mask of section 3.1. torch's fused kernel takes `is_causal` instead and needs no
     such tensor.
     """
-    return torch.ones(length, length, dtype=torch.bool).tril()
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()

@@ -37,10 +37,11 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, first: int, length: int) -> Tensor:
         """Encodings of positions first .. first + length - 1, shape (length, d_model)."""
-        if first + length > len(self.table):
-            grown = sinusoids(2 * (first + length), self.table.shape[1], base=self.base)
-            self.table = grown.to(self.table.device)
-        return self.table[first : first + length]
+        table = self.table  # another thread may replace it
+        if first + length > len(table):
+            grown = sinusoids(2 * (first + length), table.shape[1], base=self.base)
+            self.table = table = grown.to(table.device)
+        return table[first : first + length]
 
 
 class LearnedPositions(nn.Module):

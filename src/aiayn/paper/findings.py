@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from aiayn.errors import ConfigError
 from aiayn.paper.claims import Direction
+from aiayn.validation import nearest
 
 Measure = Literal["bleu", "perplexity"]
 BLEU: Measure = "bleu"
@@ -100,12 +102,21 @@ _OPPOSITE: Mapping[Direction, Direction] = {"higher": "lower", "lower": "higher"
 
 def statements(measures: Mapping[str, Measure] | None = None) -> Mapping[str, Statement]:
     """All statements; or only those in `measures`, each for the given measure. Between BLEU and
-    perplexity, the claimed direction is reversed."""
+    perplexity, the claimed direction is reversed.
+
+    Raises:
+        ConfigError: there is no such statement, or it is tested by BLEU alone.
+    """
     if measures is None:
         return STATEMENTS
     chosen = {}
     for key, measure in measures.items():
+        where = f"params.yaml: variations.preregistration.statements.{key}"
+        if key not in STATEMENTS:
+            raise ConfigError(f"{where} is not a statement.{nearest(key, STATEMENTS)}")
         statement = STATEMENTS[key]
+        if statement.over == "modes" and measure != BLEU:
+            raise ConfigError(f"{where}.measure is {measure}; decoding modes are compared by bleu.")
         if measure != statement.measure:
             statement = replace(statement, measure=measure, claim=_OPPOSITE[statement.claim])
         chosen[key] = statement

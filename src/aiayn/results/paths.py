@@ -133,13 +133,13 @@ def checkpoints(folder: Path) -> Path:
 
 
 def checkpoint(folder: Path, step: int) -> Path:
-    """The weights after `step` steps; file names sort by step."""
+    """The weights after `step` steps."""
     return folder / f"step-{step:07d}.safetensors"
 
 
 def saved_checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in a folder, oldest first."""
-    return sorted(folder.glob("step-*.safetensors"))
+    return sorted(folder.glob("step-*.safetensors"), key=lambda path: (len(path.name), path.name))
 
 
 def averaged(folder: Path) -> Path:

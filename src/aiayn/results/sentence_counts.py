@@ -56,7 +56,8 @@ def read(path: Path) -> dict[Output, Counts]:
     """
     try:
         text = gzip.decompress(path.read_bytes()).decode()
-        table = pd.read_csv(io.StringIO(text), dtype=dict.fromkeys(COLUMNS, "int64"))
+        types = dict.fromkeys(Output._fields, "str") | dict.fromkeys(COLUMNS, "int64")
+        table = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False)
         groups = table.groupby([*Output._fields], sort=False)
         return {Output(*map(str, key)): rows[list(COLUMNS)].to_numpy() for key, rows in groups}
     except FileNotFoundError as cause:

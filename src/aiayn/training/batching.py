@@ -99,10 +99,6 @@ class BatchPlan:
         first = k * self._micro_batches
         return [self._micro_batch(n) for n in range(first, first + self._micro_batches)]
 
-    def epoch_of(self, k: int) -> int:
-        """The epoch, counted from 0, in which step `k` begins."""
-        return k * self._micro_batches // len(self._slots)
-
     def _micro_batch(self, n: int) -> MicroBatch:
         """Number `n` of the stream."""
         epoch, position = divmod(n, len(self._slots))

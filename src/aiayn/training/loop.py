@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -34,9 +35,11 @@ class Terminated(SystemExit):
 
 @dataclass
 class Outcome:
-    """The result of a training, besides its checkpoints."""
+    """The result of a training, besides its checkpoints; `started` is the time of its first start,
+    in UTC."""
 
     run: str
+    started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     history: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
     validation_seconds: float = 0.0
@@ -180,17 +183,20 @@ def _resume(trainer: Trainer, scratch: Path) -> Outcome:
 
 
 def _check_complete(trainer: Trainer, scratch: Path) -> None:
-    model = trainer.job.model
-    expected = kept_steps(
-        trainer.step_number, last=model.steps, every=model.checkpoint_steps, keep=model.average
-    )
-    for step in expected:
+    for step in _kept_steps(trainer):
         path = paths.checkpoint(scratch, step)
         if not path.exists():
             raise CheckpointError(
                 f"{path}: missing, but training had reached step {trainer.step_number}. Part of "
                 "the folder was deleted: delete the rest of it to train from the start."
             )
+
+
+def _kept_steps(trainer: Trainer) -> list[int]:
+    model = trainer.job.model
+    return kept_steps(
+        trainer.step_number, last=model.steps, every=model.checkpoint_steps, keep=model.average
+    )
 
 
 def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> None:
@@ -207,9 +213,11 @@ def _save(trainer: Trainer, scratch: Path, outcome: Outcome, *, keep: bool) -> N
                 "seconds": outcome.seconds,
                 "validation_seconds": outcome.validation_seconds,
                 "starts": outcome.starts,
+                "started": outcome.started,
             },
         )
-        for old in paths.saved_checkpoints(scratch)[: -trainer.job.model.average]:
+        kept = {paths.checkpoint(scratch, step) for step in _kept_steps(trainer)}
+        for old in {*paths.saved_checkpoints(scratch)} - kept:
             old.unlink()
     trainer.processes.wait_for_all()
 

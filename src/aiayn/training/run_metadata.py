@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import torch
 
@@ -20,7 +20,6 @@ RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrs
 def training_metadata(trainer: Trainer, outcome: Outcome) -> TrainingMetadata:
     """Of a training that has just ended; seconds include earlier, interrupted starts."""
     device = trainer.device
-    now = datetime.now(UTC)
     return TrainingMetadata(
         **vars(this_machine(device.device.type, device.gpu_name, device.instruction_set)),
         fingerprint=trainer.fingerprint,
@@ -28,8 +27,8 @@ def training_metadata(trainer: Trainer, outcome: Outcome) -> TrainingMetadata:
         validation_seconds=round(outcome.validation_seconds, 2),
         tokens_per_second=round(trainer.tokens / (outcome.seconds - outcome.validation_seconds)),
         starts=outcome.starts,
-        started=(now - timedelta(seconds=outcome.seconds)).isoformat(timespec="seconds"),
-        ended=now.isoformat(timespec="seconds"),
+        started=outcome.started,
+        ended=datetime.now(UTC).isoformat(timespec="seconds"),
         processes=trainer.processes.count,
         threads=torch.get_num_threads(),
         precision=device.precision,

@@ -34,6 +34,12 @@ def test_a_row_for_every_value_and_seed(params: Path) -> None:
     assert {run: after.runs[run] for run in before.runs} == dict(before.runs)
 
 
+def test_a_params_yaml_without_parameters(params: Path) -> None:
+    params.write_text("{}")
+    with pytest.raises(ConfigError, match="is missing"):
+        add_rows(params, "base.P_drop=0.1")
+
+
 @pytest.mark.parametrize(
     ("sweep", "message"),
     [

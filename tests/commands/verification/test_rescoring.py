@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,9 @@ from sacrebleu import corpus_bleu
 
 from aiayn.commands.verification.rescoring import Hypotheses, _differences, contradictions
 from aiayn.evaluation.scoring import score_task_split
-from aiayn.results import paths, scores
+from aiayn.results import history, paths, scores
 from aiayn.results.frames import Results
+from aiayn.results.history import History
 from aiayn.results.scores import RunScores, Score, SplitScores, TestSet
 from aiayn.results.text import Manifest, Part, Split, write_lines, write_manifest
 
@@ -108,6 +110,17 @@ def test_a_perplexity_that_does_not_match_its_loss(side: Side) -> None:
     assert contradictions_in(root) == (
         f"{file}: the last dev_perplexity is 1484.10, but its dev_loss gives 148.41",
     )
+
+
+@pytest.mark.parametrize("loss", [705.0, 720.0])
+def test_a_diverged_training_has_the_largest_perplexity(side: Side, loss: float) -> None:
+    """The one that training writes, which a float64 can hold."""
+    root = side("here", perplexity=148.41)
+    file = root / paths.history(RUNS[0])
+    *before, last = history.read(file).lines
+    diverged = last.replace(dev_loss=loss, dev_perplexity=round(math.exp(700), 6))
+    file.write_text(history.content(History((*before, diverged))))
+    assert contradictions_in(root) == ()
 
 
 def test_a_fitted_baseline_is_not_recomputed(here: Path) -> None:

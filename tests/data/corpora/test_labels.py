@@ -16,7 +16,7 @@ import pytest
 from aiayn.config import Corpus, Download, Folds, Labelled, Side, Text
 from aiayn.data.corpora.archives import lines
 from aiayn.data.corpora.assembly import assemble
-from aiayn.data.corpora.labelled import fold
+from aiayn.data.corpora.labelled import fold, labelled_sentences
 from aiayn.errors import DataError
 
 NEGATIVE = "".join(f"dull, film {n}\n" for n in range(60)).encode() + "clichéd \n".encode()
@@ -135,6 +135,15 @@ def test_text_that_is_not_utf8(workspace: Any) -> None:
     add(workspace, zipped(negative=b"clich\xe9d\n", positive=POSITIVE), folds=2)
     with pytest.raises(DataError, match=r"not UTF-8"):
         assemble_task(workspace, task(workspace, "fold-0", "fold-1", dev="fold-0", test="fold-1"))
+
+
+def test_a_column_of_labelled_texts(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.tsv"
+    path.write_bytes(b"1\tgood film\n2\tfine film\n")
+    labelled = Labelled(texts={"positive": Side(download="reviews", column=2)})
+    assert list(labelled_sentences(labelled, {"reviews": path})) == [
+        (b"good film", b"positive"), (b"fine film", b"positive"),
+    ]  # fmt: skip
 
 
 def test_a_damaged_zip_and_a_missing_member(tmp_path: Path) -> None:

@@ -96,6 +96,9 @@ def test_samples_divide_the_sentences_without_duplicates(tmp_path: Path) -> None
     assert all(70 < len(fold) < 130 for fold in folds)
     drawn = [pair for fold in folds for pair in fold]
     assert sorted(drawn) == sorted((sentence + b" 0", sentence) for sentence in sentences)
+    doubled = lines.replace(b"\t", b" \t") + lines  # white space around a sentence does not count
+    spaced = in_columns(tmp_path, doubled, Sample(by="en", fold=0, of=3, seed=1))
+    assert len(list(spaced.pairs())) == len(folds[0])
     # by the definition: a digest of seed and sentence
     digest = hashlib.sha256(b"1\n" + folds[2][0][1]).digest()
     assert int.from_bytes(digest[:8], "big") % 3 == 2

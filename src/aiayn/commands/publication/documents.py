@@ -257,8 +257,10 @@ def write(project: Path) -> None:
 
     Raises:
         ConfigError, DataError, ScoreError: a reproduction is damaged.
-        DataError: README.md lacks the comments BEGIN or END.
+        DataError: README.md is missing, or lacks the comments BEGIN or END.
     """
+    if not (project / README).exists():
+        raise DataError(f"{project / README}: there is no such file. Go to the project's folder.")
     before, begin, rest = (project / README).read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):

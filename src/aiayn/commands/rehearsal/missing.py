@@ -11,12 +11,14 @@ from pathlib import Path
 
 import torch
 
+from aiayn.commands.repro.dvc_commands import environment
 from aiayn.config import Config, Download
 from aiayn.data.corpora.fetching import Source, source
 from aiayn.data.corpora.transfer import size_at
 from aiayn.data.corpora.treebanks import treebank_trees
 from aiayn.errors import DataError
 from aiayn.files import free_bytes
+from aiayn.model.gpus import visible_gpus
 from aiayn.results import paths
 
 REQUESTS = 8  # at a time
@@ -83,7 +85,7 @@ def missing_processors(params: Config) -> Iterator[str]:
     if command is None:
         return
     program = shlex.split(command)[0]
-    if shutil.which(program) is None:
+    if "{" not in program and shutil.which(program, path=environment()["PATH"]) is None:
         yield f"launcher.command starts {program!r}, which is not installed. Install it."
     requested = params.launcher.gpus or 0
     if gpus and not cluster and requested > gpus:
@@ -122,11 +124,6 @@ def missing_disk(needed: Mapping[Path, int]) -> Iterator[str]:
 def host_memory() -> int:
     """Memory of this machine, in bytes."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def visible_gpus() -> int:
-    """The number of this machine's GPUs that torch can use."""
-    return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
 def _cuda_build() -> str:

@@ -26,6 +26,7 @@ from aiayn.config import Config
 from aiayn.config.compose import CONF
 from aiayn.data.corpora.fetching import pending
 from aiayn.errors import ConfigError, TrainingError
+from aiayn.model.gpus import visible_gpus
 from aiayn.results import paths
 from aiayn.results.progress import clock
 
@@ -131,7 +132,7 @@ def _times(params: Config, runs: list[estimates.RunEstimate], speed: float | Non
         yield f"training: {flops:.1e} FLOPs; the time is not known"
     else:
         gpus = (params.launcher.gpus or 1) * (params.launcher.nodes or 1)
-        cost = f", {flops * hours_a_flop * gpus:,.1f} GPU hours" if missing.visible_gpus() else ""
+        cost = f", {flops * hours_a_flop * gpus:,.1f} GPU hours" if visible_gpus() else ""
         yield f"training: {flops * hours_a_flop:,.1f} hours{cost}, one run at a time, at this speed"
     for run in runs:
         hours = f", {run.flops * hours_a_flop:,.1f} hours" if hours_a_flop else ""

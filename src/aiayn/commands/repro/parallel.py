@@ -19,6 +19,7 @@ from aiayn.commands.repro.display import QUIET_SECONDS, Display
 from aiayn.commands.repro.dvc_commands import BusyError, changed_stages, read_graph
 from aiayn.commands.repro.schedule import Schedule, outdated, required
 from aiayn.commands.repro.stage_group import Event, StageGroup, progress_of
+from aiayn.paper.findings import statements
 from aiayn.results import failures, paths
 
 TICK_SECONDS = 0.1
@@ -40,6 +41,7 @@ def repro(targets: Sequence[str], jobs: int | None) -> None:
             128 + n after signal n.
     """
     params = config.load()  # validate names before DVC uses them in commands
+    statements(params.variations.measures)  # and the preregistration before anything is trained
     threads = params.machine.threads
     jobs = jobs or max(1, (os.cpu_count() or 1) // threads if threads else 1)
     # no long busy-waiting: the processes share the cores

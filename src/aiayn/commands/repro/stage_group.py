@@ -29,7 +29,7 @@ _HINTS = re.compile(
     r"> |(Generating|Updating) lock file|To track the changes with git|\tgit add |"
     r"To enable auto staging|\tdvc config |Use `dvc push`|Data and pipelines are up to date"
 )
-_ERROR = re.compile(r"\w*(Error|Exception|Interrupt)\b.*")  # the last line of a failed stage
+_ERROR = re.compile(r"[\w.]*(Error|Exception|Interrupt)\b.*")  # the last line of a failed stage
 
 
 @dataclass(frozen=True)

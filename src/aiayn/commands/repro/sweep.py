@@ -34,6 +34,7 @@ def add_rows(params: Path, sweep: str) -> list[str]:
             f"{sweep!r} is not a sweep. Write MODEL.COLUMN=VALUE,VALUE: base.P_drop=0,0.2"
         )
     model, column, values = found.groups()
+    config.load(params)
     content = config.read_yaml(params.read_bytes())
     models, runs = content["models"], content["runs"]
     if model not in models:

@@ -22,6 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Self
 
+from aiayn.config import Side
 from aiayn.errors import DataError
 
 TAR_ENDINGS = (".tar", ".tgz", ".tar.gz")
@@ -72,6 +73,18 @@ def lines(path: Path, member: str | None = None) -> Iterator[bytes]:
                 yield from bounded(stream)
     except DAMAGE as error:
         raise damaged(place, error) from error
+
+
+def lines_of(side: Side, path: Path) -> Iterator[bytes]:
+    """The lines of a side of a corpus, whose download is at `path`: of its member and its column.
+
+    Raises:
+        DataError: as `lines` and `columns`.
+    """
+    read = lines(path, side.member)
+    if side.column is None:
+        return read
+    return columns(read, side.column, describe(path, side.member))
 
 
 def bounded(stream: IO[bytes]) -> Iterator[bytes]:

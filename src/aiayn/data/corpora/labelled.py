@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from aiayn.config import Folds, Labelled
-from aiayn.data.corpora.archives import describe, lines
+from aiayn.data.corpora.archives import describe, lines_of
 from aiayn.errors import DataError
 
 Pair = tuple[bytes, bytes]
@@ -22,7 +22,7 @@ def labelled_sentences(labelled: Labelled, files: Mapping[str, Path]) -> Iterato
         DataError: a file is damaged.
     """
     for label, side in labelled.texts.items():
-        for sentence in lines(files[side.source], side.member):
+        for sentence in lines_of(side, files[side.source]):
             if labelled.folds is None or fold(sentence, labelled.folds) == labelled.folds.fold:
                 yield sentence, label.encode()
 

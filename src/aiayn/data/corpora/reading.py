@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from aiayn.config import Corpus, Sample, Side
-from aiayn.data.corpora.archives import columns, describe, lines
+from aiayn.data.corpora.archives import describe, lines_of
 from aiayn.data.corpora.copying import sequences
 from aiayn.data.corpora.labelled import fold, known_labels, labelled_place, labelled_sentences
 from aiayn.data.corpora.treebanks import treebank_trees
@@ -115,8 +115,9 @@ class Parallel:
         seen: set[bytes] = set()
         by = self.languages.index(sample.by)
         for pair in self._aligned(sides):
-            if fold(pair[by], sample) == sample.fold and pair[by] not in seen:
-                seen.add(pair[by])
+            sentence = pair[by].strip()
+            if fold(sentence, sample) == sample.fold and sentence not in seen:
+                seen.add(sentence)
                 yield pair
 
     def _aligned(self, sides: Mapping[str, Side]) -> Iterator[tuple[bytes, bytes]]:
@@ -128,10 +129,7 @@ class Parallel:
             yield source, target
 
     def _lines(self, side: Side) -> Iterator[bytes]:
-        path = self.files[side.source]
-        if side.column is None:
-            return lines(path, side.member)
-        return columns(lines(path, side.member), side.column, describe(path, side.member))
+        return lines_of(side, self.files[side.source])
 
     def _unequal(self, shorter: int, longer: int, *, source_is_longer: bool) -> str:
         counts = (longer, shorter) if source_is_longer else (shorter, longer)
