@@ -17,6 +17,8 @@ from torch.nn import functional
 
 from aiayn.config import Model
 from aiayn.model.device import Device
+from aiayn.model.masks import may_attend_to_earlier
+from aiayn.model.variants import AdditiveAttention
 from aiayn.training.gpu import graphs
 from aiayn.training.gpu.layers import FusedResidual, Kernels
 from aiayn.training.loop import fit
@@ -208,10 +210,30 @@ def test_a_table_of_positions_that_grows(gpu: Gpu) -> None:
     assert replayed(with_graphs) > STEPS
 
 
+def waiting_row(monkeypatch: pytest.MonkeyPatch) -> Model:
+    """A model whose mask is copied from the CPU, for which the GPU must wait."""
+
+    def copied(
+        self: AdditiveAttention, length: int, may_attend: Tensor | None, *, is_causal: bool
+    ) -> Tensor | None:
+        on = self.w_q.weight.device
+        return may_attend_to_earlier(length).to(on) if is_causal else may_attend
+
+    monkeypatch.setattr(AdditiveAttention, "mask", copied)
+    return ROW.replace(attention="additive")
+
+
+@pytest.mark.parametrize("attention", ["unscaled", "additive", "sigmoid"])
+def test_other_kinds_of_attention_are_captured(gpu: Gpu, attention: str) -> None:
+    with_graphs, without = pair(gpu.open("bfloat16"), ROW.replace(attention=attention))
+    assert_same_bits(train(with_graphs), train(without))
+    assert replayed(with_graphs) > 0
+
+
 def test_a_micro_batch_that_waits_is_not_captured(
     gpu: Gpu, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    with_graphs, without = pair(gpu.open("bfloat16"), ROW.replace(attention="additive"))
+    with_graphs, without = pair(gpu.open("bfloat16"), waiting_row(monkeypatch))
     monkeypatch.setattr(torch.cuda, "graph", lambda *_, **__: pytest.fail("captured"))
     assert_same_bits(train(with_graphs, 4), train(without, 4))
     assert capsys.readouterr().err == f"{REPORTED}a micro-batch waits for the GPU\n"
@@ -239,7 +261,7 @@ def test_a_capture_that_cuda_refuses(
 ) -> None:
     """It waits, and torch does not warn about it."""
     monkeypatch.setattr(graphs, "SYNCHRONIZES", "another message")
-    with_graphs, without = pair(simulated.open("bfloat16"), ROW.replace(attention="additive"))
+    with_graphs, without = pair(simulated.open("bfloat16"), waiting_row(monkeypatch))
     assert_same_bits(train(with_graphs, 4), train(without, 4))
     assert capsys.readouterr().err.startswith(
         f"{REPORTED}CUDA error: operation not permitted when stream is capturing"
