@@ -40,7 +40,7 @@ PACKAGES = (
 BASE = {"errors", "validation", "config", "files", "results"}
 EXCEPTIONS = {
     "results": {"errors", "validation", "files", "config"},
-    "paper": {"config"},
+    "paper": {"errors", "validation", "config"},
     "launcher": {"errors", "config", "results"},
     "model": BASE,
     "evaluation": BASE | {"data", "paper"},

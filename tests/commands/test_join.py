@@ -230,6 +230,10 @@ def test_folders_that_cannot_be_joined(half: Halve, tmp_path: Path) -> None:
     here, other = half("here", "one"), half("other", "two")
     with pytest.raises(ConfigError, match=r"empty/params.yaml: there is no such file\. Name the"):
         join(tmp_path / "empty", other)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty/params.yaml").write_text("")
+    with pytest.raises(ConfigError, match=r"empty/params.yaml: has no runs and tasks\. Name the"):
+        join(tmp_path / "empty", other)
     with pytest.raises(DataError, match=r"empty/dvc.lock: has no stages\. Name the folder"):
         join(here, tmp_path / "empty")
     lock = other / "dvc.lock"

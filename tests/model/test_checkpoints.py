@@ -122,7 +122,7 @@ def test_weights_of_another_model(tmp_path: Path, tiny: Row) -> None:
     with pytest.raises(CheckpointError, match="trained with d_ff 32, the model in .* has 64"):
         load_model(path, tiny(d_ff=64), 11, CPU)
     # of the same shapes
-    with pytest.raises(CheckpointError, match="with attention the default, .* has sigmoid. The"):
+    with pytest.raises(CheckpointError, match="with attention scaled, .* has sigmoid. The"):
         load_model(path, tiny(attention="sigmoid"), 11, CPU)
     load_model(path, tiny(P_drop=0.5, steps=9), 11, CPU)
     with pytest.raises(CheckpointError, match=r"embedding has shape \(11, 16\).* has \(12, 16\)"):

@@ -71,8 +71,9 @@ class _Sides:
         params = here / config.PARAMS
         if not params.is_file():
             raise ConfigError(f"{params}: there is no such file. Name the folder of a scale.")
-        config.load(params)
         self._params = config.read_yaml(params.read_bytes())
+        if not isinstance(self._params, dict) or not {"runs", "tasks"} <= self._params.keys():
+            raise ConfigError(f"{params}: has no runs and tasks. Name the folder of a scale.")
         self._lock, self._other_lock = Lock(here / paths.LOCK), Lock(other / paths.LOCK)
         ours, theirs = self._lock.stages, self._other_lock.stages
         if not theirs:

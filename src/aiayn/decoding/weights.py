@@ -102,16 +102,15 @@ def load_classifier(
 
 
 def _check_model(trained: Mapping[str, Any], row: Model, path: Path) -> None:
-    columns = row.columns
-    for name in sorted((trained.keys() | columns.keys()) - OF_TRAINING):
-        if trained.get(name) != columns.get(name):
-            trained_with, expected = (
-                "the default" if one is None else one
-                for one in (trained.get(name), columns.get(name))
-            )
+    optional = {
+        name: field.default for name, field in Model.model_fields.items() if not field.is_required()
+    }
+    before, now = {**optional, **trained}, row.model_dump()
+    for name in sorted((before.keys() | now.keys()) - OF_TRAINING):
+        if before.get(name) != now.get(name):
             raise CheckpointError(
-                f"{path}: was trained with {name} {trained_with}, the model in params.yaml has "
-                f"{expected}. The weights belong to other parameters: train again."
+                f"{path}: was trained with {name} {before.get(name)}, the model in params.yaml has "
+                f"{now.get(name)}. The weights belong to other parameters: train again."
             )
 
 

@@ -112,7 +112,7 @@ def make(tmp_path: Path, toy: dict[str, Any]) -> Make:
                 for name in MODELS
                 for seed, ending in ((1, ""), (2, "-s2"))
             },
-            "tested": [],
+            "tested": ["en-de.small"],
             "variations": {"task": "en-de", "base": "small"},
             "illustrations": {"run": "en-de.small", "sentence": None},
         }
