@@ -187,7 +187,7 @@ def contents() -> str:
     lines = [
         "# The paper, section by section, in this code",
         "",
-        '"Attention Is All You Need" as notebooks: each formula beside the code that trains, run '
+        '"Attention Is All You Need" as notebooks: each formula beside the code, run '
         "and checked. They import `aiayn`, torch and pandas; any editor with notebook support "
         "opens the `.py` files (jupytext's percent format). `make tour` runs them all, in half a "
         "minute of one core, and writes these pages.",

@@ -2,8 +2,8 @@
 # # Ten cells: a model, its translations and the results in a notebook
 #
 # `import aiayn` is all that a notebook needs: models translate, results are pandas DataFrames. The
-# model here comes with the package; in the folder of a scale, `aiayn.load("en-de.base")` loads a run
-# of your own.
+# model here comes with the package; in the folder of a scale (one configuration of the whole
+# pipeline, a file of `conf/scale/`), `aiayn.load("en-de.base")` loads a run of your own.
 
 # %%
 import pandas as pd
@@ -32,8 +32,10 @@ assert (hypotheses.groupby("sentence")["rank"].max() == 2).all()
 hypotheses.round(2)
 
 # %% [markdown]
-# Attention as a picture, and as numbers: which source piece gets most of the weight, in the mean of
-# all heads of the last layer, when a piece has been written and the next one is predicted.
+# Attention as a picture, and as numbers: which source piece (a token of the vocabulary: a word or
+# part of one) gets most of the weight, in the mean of all heads of the last layer, when a piece has
+# been written and the next one is predicted. This is cross-attention: the decoder looks at the
+# encoder's output.
 
 # %%
 model.attention_figure(sentences[0])
@@ -79,8 +81,10 @@ last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
 last[["step", "epoch", "dev_perplexity"]].round(2)
 
 # %% [markdown]
-# What the paper states, tested over seeds: effects with intervals, p-values corrected for the number
-# of tests.
+# What the paper states, tested over seeds: effects with intervals, p-values corrected for the
+# number of tests. An effect is a difference of BLEU (no effect: 0) or a ratio of perplexities (no
+# effect: 1). `positions_…` hold if the two kinds are *alike* within a margin. Each claim is spelled
+# out in [results](../../results.md#table-3-variations).
 
 # %%
 findings = aiayn.reproduction("tatoeba").findings

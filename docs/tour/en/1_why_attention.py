@@ -56,8 +56,9 @@ assert arrives["convolutional"].tolist() == [False] * 6 + [True] * 2
 
 # %% [markdown]
 # Self-attention sees every position at once. The convolution sees its neighbour, so that several
-# layers must be stacked. `dependence` asks the same of all pairs: row $i$, column $j$ says whether
-# output $i$ depends on input $j$.
+# layers must be stacked. `restricted` is self-attention to r = 4 positions: two before, itself and
+# one after. `dependence` asks the same of all pairs: row $i$, column $j$ says whether output $i$
+# depends on input $j$.
 
 # %%
 for name in ("convolutional", "restricted"):
@@ -70,7 +71,8 @@ for name in ("convolutional", "restricted"):
 # %% [markdown]
 # By the chain rule, a stack of layers depends on what the product of these matrices says. The path
 # length is the number of layers after which the corner from first to last position is filled. For a
-# recurrence each step of time counts as a layer, since a signal passes through all of them.
+# recurrence each step of time counts as a layer, since a signal passes through all of them. Below,
+# k = 5 and r = 8.
 
 # %%
 lengths = [8, 16, 32, 64]
@@ -117,9 +119,10 @@ chains
 #
 # ## Complexity per layer
 #
-# Matrix products, counted by torch as they happen. The table's $O(n^2 d)$ for self-attention is
-# the two products of equation 1, $QK^T$ and the weights times $V$. The four projections around them
-# cost $O(n d^2)$ more, which the table leaves out; a convolution and a recurrence have no others.
+# The FLOPs of matrix products (a multiply-add is two), counted by torch as they happen. The table's
+# $O(n^2 d)$ for self-attention is the two products of equation 1, $QK^T$ and the weights times $V$.
+# The four projections around them cost $O(n d^2)$ more, which the table leaves out; a convolution
+# and a recurrence have no others.
 
 # %%
 D = 256
@@ -166,8 +169,9 @@ whole = costs.pivot(index="n", columns="layer", values="whole layer")
 # %% [markdown]
 # This last table is the small print: beside a plain recurrence, the *whole* layer of self-attention
 # costs more at every length, because of its projections. (An LSTM, with its four gates, costs four
-# times the plain recurrence, so it is cheaper than attention only beyond $n = 2d$.) What attention
-# wins is not operations. It wins the other two columns: no chain of waiting, and a path of one.
+# times the plain recurrence, so it is cheaper than attention only beyond $n = 2d$.) Against a plain
+# recurrence or a convolution of width 3, attention wins nothing in operations. It wins the other
+# two columns: no chain of waiting, and a path of one.
 #
 # **In the code**: `src/aiayn/profiling/`. All layers at all sizes, with times on a real machine:
 # table 1 of any report, `aiayn.reproduction("multi30k_table3").table(1)`.

@@ -8,8 +8,9 @@
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
-# Here is the code that trains, whole. Tensors are named by their shape: B sentences, H heads,
-# T positions that ask, S that are asked, K and V the widths of keys and values.
+# Here are its weights in the project's code; the result is these weights times $V$. On a GPU,
+# training uses torch's fused kernel, which computes the same. Tensors are named by their shape: B
+# sentences, H heads, T positions that ask, S that are asked, K and V the widths of keys and values.
 
 # %%
 import inspect
@@ -89,7 +90,7 @@ widths.round(2)
 
 # %% [markdown]
 # So it is when models are trained. Bahdanau's additive attention scores a query and a key by a small
-# network instead of a product. The paper cites that it is about as good as the plain dot product
+# network instead of a product. The paper, citing earlier work, says that it is about as good as the plain dot product
 # where $d_k$ is small and better where it is large (section 3.2.1). Perplexity of small models that
 # differ in nothing else (three seeds on Tatoeba, [with tests](../../results.md#what-no-table-shows)):
 
@@ -123,7 +124,7 @@ torch.testing.assert_close(weights.sum(dim=1), torch.ones(5))
 pd.DataFrame(weights.numpy()).rename_axis("query").round(2)
 
 # %% [markdown]
-# Whether nothing leaks is again a question about derivatives. Output 2 depends on inputs 0, 1 and 2:
+# Whether anything leaks is again a question about derivatives. Output 2 depends only on inputs 0 to 2:
 
 # %%
 layer = MultiHeadAttention(d_model=16, h=4, d_k=4, d_v=4)
@@ -167,8 +168,8 @@ torch.testing.assert_close(
 
 # %% [markdown]
 # With $d_k = d_v = d_{\text{model}} / h$, eight heads cost what one full head would: the parameters
-# of the four matrices do not depend on $h$. That is why table 3's rows (A) can vary the heads "while
-# keeping the amount of computation constant".
+# of the four matrices do not depend on $h$. That is why table 3's rows (A) can vary the heads
+# while "keeping the amount of computation constant".
 
 # %%
 sizes = {
@@ -184,4 +185,4 @@ print(f"{4 * 512**2:,} parameters with 1, 4, 8, 16 or 32 heads")
 # %% [markdown]
 # **In the code**: `src/aiayn/model/attention.py` and `masks.py`. The paper uses attention in three
 # places: the encoder to itself, the decoder to itself (masked), and the decoder to the encoder's
-# output, where queries come from one sequence and keys and values from the other.
+# output (cross-attention), where queries come from one sequence and keys and values from the other.

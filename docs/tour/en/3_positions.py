@@ -51,8 +51,9 @@ assert (agent - patient).norm() > 1
 # PE_{(pos, 2i+1)} = \cos\!\left(pos / 10000^{2i/d_{\text{model}}}\right)$$
 #
 # Each pair of channels is the hand of a clock; the first turns once in $2\pi$ positions, the last
-# once in nearly $10000 \cdot 2\pi$. Like digits of a number, fast ones tell neighbours apart, slow
-# ones tell where in the text one is.
+# once in nearly $10000 \cdot 2\pi$ where $d_{\text{model}}$ is 512 (here, with 32 channels, in
+# $5623 \cdot 2\pi$). Like digits of a number, fast ones tell neighbours apart, slow ones tell where
+# in the text one is.
 
 # %%
 table = sinusoids(60, D)
@@ -79,7 +80,8 @@ torch.testing.assert_close(table[k:], table[:-k] @ rotation.T, atol=1e-5, rtol=0
 
 # %% [markdown]
 # So a head can attend to "five positions before me" by one matrix, wherever it stands. And the dot
-# product of two encodings depends on their distance alone: it is a sum of cosines of $k \omega_i$.
+# product of two encodings depends on their distance alone: it is a sum of cosines of $k \omega_i$,
+# with $\omega_i = 10000^{-2i/d_{\text{model}}}$.
 
 # %%
 similarity = table @ table.T / (D / 2)  # 1 for a position with itself
@@ -132,10 +134,13 @@ assert effects.loc["none", "bleu"] < effects.loc["sinusoids", "bleu"] - 2
 effects.round(2)
 
 # %% [markdown]
+# Without positions 4.6 BLEU are lost; between the two bases three seeds show no difference.
+#
 # Sinusoids have no last position, while a learned table ends (table 3, row E). The paper found
-# "nearly identical results" with both, and kept sinusoids because they *may* work beyond the lengths
-# of training. Do they? `make repro SCALE=copy` (a minute) has the model copy sequences that are
-# longer than any in training.
+# "nearly identical results" with both, and kept sinusoids because they *may* work beyond the
+# lengths of training. Do they? `make repro SCALE=copy` (a minute) trains on sequences of 3 to 10
+# symbols and tests on 11 to 16 as well: compare `test` and `longer` in its report.
 #
 # **In the code**: `src/aiayn/model/positions.py`. The authors' program puts all sines before all
-# cosines and divides by another exponent (`docs/deviations.md`); this is the text's formula.
+# cosines, and its exponents have another denominator ($d/2 - 1$ instead of $d/2$;
+# `docs/deviations.md`); this is the text's formula.

@@ -7,7 +7,9 @@
 #
 # A batch is a rectangle: shorter sentences are filled up with padding, which costs time and teaches
 # nothing. So "sentence pairs were batched together by approximate sequence length" (section 5.1).
-# Ten thousand pairs with lengths as text has them, in batches of about 25,000 tokens a side:
+# Ten thousand pairs with realistic lengths. A step's 25,000 tokens a side are eight micro-batches,
+# each a rectangle of pairs of similar length; "at random" are rectangles of a similar size, 100
+# pairs each:
 
 # %%
 import math
@@ -60,8 +62,9 @@ assert padding["here"] < 0.15 < 0.4 < padding["at random"]
 pd.Series(padding).to_frame("share of padding").rename_axis("batches").round(3)
 
 # %% [markdown]
-# Each step takes the next micro-batches of a shuffled stream, and step $k$ can be computed without
-# the steps before it, which is what makes an interrupted training resume exactly.
+# Each step takes the next micro-batches of a shuffled stream. Which data step $k$ uses can be
+# computed directly, so an interrupted training resumes exactly. Shapes are (pairs, source length,
+# target length):
 
 # %%
 step = plan.step(17)
@@ -79,8 +82,9 @@ print(f"{tokens:,} source tokens; an epoch is {plan.steps_per_epoch:.1f} steps")
 # $$lrate = d_{\text{model}}^{-0.5} \cdot
 # \min(step^{-0.5},\; step \cdot warmup\_steps^{-1.5})$$
 #
-# It rises in a line for `warmup_steps`, then falls with the root of the step. The two meet at
-# $step = warmup\_steps$, where it is highest: for base $1 / \sqrt{512 \cdot 4000}$.
+# It rises linearly for `warmup_steps`, then falls in proportion to the inverse square root of the
+# step. The two meet at $step = warmup\_steps$, where it is highest: for base $1 / \sqrt{512 \cdot
+# 4000}$.
 
 # %%
 steps = range(50, 20_001, 50)
@@ -101,10 +105,10 @@ pd.DataFrame(curves, index=steps).plot(
 # The target distribution is $1 - \epsilon_{ls}$ on the right piece, and $\epsilon_{ls}$ spread over
 # all $P$ pieces (section 5.4):
 #
-# $$L = -\sum_p q_p \log p_p, \qquad q = (1 - \epsilon_{ls})\,\text{onehot} + \epsilon_{ls} / P$$
+# $$L = -\sum_i q_i \log p_i, \qquad q = (1 - \epsilon_{ls})\,\text{onehot} + \epsilon_{ls} / P$$
 #
-# The more confident a model is, the lower its plain loss. With smoothing it pays for certainty: the
-# best it can do is to say $q$ itself.
+# The more probability a model gives to the right piece, the lower its plain loss. With smoothing
+# too much certainty costs: the loss is lowest where $p = q$.
 
 # %%
 P, right = 8, torch.tensor([2])
@@ -134,9 +138,11 @@ losses.plot(
 )
 
 # %% [markdown]
-# "This hurts perplexity, as the model learns to be more unsure": even a perfect model cannot go
-# below the entropy of $q$. Training computes the same loss without ever storing all the logits, with
-# a gradient in closed form (prediction minus target):
+# "This hurts perplexity, as the model learns to be more unsure": a model that outputs $q$ gives the
+# right piece a probability of only about 0.9, so its perplexity is about 1.11 even if it is never
+# wrong. Its smoothed loss cannot go below the entropy of $q$, 0.616 for the 24 pieces of the model
+# below. Training computes the same loss without ever storing all the logits, with a gradient in
+# closed form (prediction minus target):
 
 # %%
 states, embedding = torch.randn(6, 16), torch.randn(P, 16)
@@ -149,9 +155,9 @@ torch.testing.assert_close(fast, plain[targets != PAD].sum())
 # ## Training, live
 #
 # The task: repeat a sequence of 3 to 12 symbols. The model is a row of table 3 with other numbers,
-# one layer of width 64. Everything is the paper's recipe but its size: Adam with
-# $\beta_2 = 0.98$, equation 3, label smoothing, batches in which the decoder reads the target
-# shifted by one.
+# one layer of width 64. Dropout is off, the warm-up takes only 150 steps, and batches are not
+# sorted by length; everything else is the paper's recipe: Adam with $\beta_2 = 0.98$, equation 3,
+# label smoothing, batches in which the decoder reads the target shifted by one.
 
 # %%
 PIECES, LONGEST = 24, 12  # padding, start, end and unknown are pieces 0 to 3
@@ -213,9 +219,11 @@ pd.Series(curve).plot(
 )
 
 # %% [markdown]
-# A flat start, then a steep fall within a hundred steps: that is when attention from target to
-# source locks on to the right place. What the model makes of sequences that it has never seen, piece
-# by piece, the likeliest each time (a beam of one):
+# The loss first drops as the model learns how often each piece occurs, stays flat for some forty
+# steps, then falls steeply within a hundred: that is when attention from target to source locks on
+# to the right place. How well does the model copy 200 new random sequences (three of which also
+# occurred in training)? It writes piece by piece, and takes the likeliest each time (a beam of
+# one):
 
 # %%
 unseen = sequences(200, torch.Generator().manual_seed(99))
@@ -240,7 +248,7 @@ assert share > 0.7
 # ## Averaging checkpoints
 #
 # The paper's models are means: of the last 5 checkpoints for base, the last 20 for big (section
-# 6.1). Not of their outputs, of their weights. While the learning rate is still high, the last steps
+# 6.1). The mean is of their weights, not of their outputs. While the learning rate is still high, the last steps
 # circle around a better point than any of them reaches:
 
 
@@ -267,9 +275,10 @@ pd.Series(averaging).to_frame("smoothed loss").rename_axis("weights").round(3)
 # %% [markdown]
 # ## A row of table 3 of your own
 #
-# Table 3 changes one column of base at a time. So does this: one head instead of four (rows A), keys
-# of width 1 instead of 16 (rows B), no smoothing (rows D). And once more base itself with another
-# seed, which the paper does not have: it tells how much of a difference is luck.
+# Table 3 changes one thing about base at a time. So does this: one head instead of four, as wide as
+# the four together (rows A), keys of width 1 instead of 16 (rows B), no smoothing (rows D). And
+# once more base itself with another seed, which the paper does not have: it tells how much of a
+# difference is luck.
 
 # %%
 rows = {
@@ -299,10 +308,12 @@ assert table.loc["(B) d_k = 1", "perplexity"] > table.loc["base", "perplexity"]
 table.round(2)
 
 # %% [markdown]
-# Two of the paper's findings show even here: smoothing hurts perplexity, and "reducing the attention
-# key size $d_k$ hurts model quality". Whether one head is worse, a single seed cannot say. On real
-# text, with several seeds a row, the difference to base beside its interval; an interval that holds 0
-# (of BLEU) or 1 (of the ratio of perplexities) inside decides nothing:
+# Two of the paper's findings show even here: smoothing hurts perplexity, and "reducing the
+# attention key size $d_k$ hurts model quality". Whether one head is worse, a single seed cannot
+# say. On real text, with several seeds a row, the difference to base beside its interval. An
+# interval that holds 0 (of BLEU) or 1 (of the ratio of perplexities) inside decides nothing; one
+# that ends exactly there, as A_h1's do, does not include that end. Rows have the paper's names and
+# ratios: the base has d_k 16 here, `B_dk16` 4:
 
 # %%
 import aiayn

@@ -9,7 +9,7 @@
 #
 # | left open | the authors' program | here |
 # | :-- | :-- | :-- |
-# | initial weights | Glorot uniform, embeddings of deviation $d_{\text{model}}^{-0.5}$ | the same |
+# | initial weights | Glorot uniform, embeddings of standard deviation $d_{\text{model}}^{-0.5}$ | the same |
 # | $\epsilon$ of the norm | $10^{-6}$ | the same |
 # | where $\epsilon_{ls}$ goes | to the other pieces | to all pieces, as in the paper's reference 36 |
 # | what the decoder reads first | a vector of zeros | a start symbol |
@@ -17,7 +17,7 @@
 # | what a batch of 25,000 tokens counts | padded positions | real tokens |
 # | the number of seeds | one, it seems | as many as are asked for |
 #
-# Some of these can be seen in a cell. The initial weights: embeddings of deviation
+# Some of these can be seen in a cell. The initial weights: embeddings of standard deviation
 # $d_{\text{model}}^{-0.5}$, so that logits, which use the same matrix, start at a size of about 1.
 
 # %%
@@ -111,7 +111,7 @@ spread.round(2)
 # - **Norm first.** Newer models normalise before the sub-layer; figure 1 does so after the sum.
 # - **BLEU.** The paper's is tokenized, with German compounds split at hyphens. SacreBLEU, the
 #   figure of later papers, is lower for the same output: by 0.7 to 1.5 on newstest2014 EN-DE.
-# - **Big data sets.** "WMT14 EN-DE" has been cleaned in many ways; the paper's has 4.5 million pairs.
+# - **Data sets.** "WMT14 EN-DE" has been cleaned in many ways; the paper's has 4.5 million pairs.
 #
 # Where to go from here: [change one thing](../../change.md), [re-run WMT14](../../wmt14.md), or
 # [judge what was found](../../results.md).

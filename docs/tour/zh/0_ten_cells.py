@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 十个单元格：在笔记本里使用模型、译文和结果
 #
-# 在笔记本里只需 `import aiayn`：模型可以直接翻译，结果都是 pandas 的 DataFrame。这里用的模型随软件包附带；在某个规模（scale）的文件夹里，`aiayn.load("en-de.base")` 载入你自己训练的模型。
+# 在笔记本里只需 `import aiayn`：模型可以直接翻译，结果都是 pandas 的 DataFrame。这里用的模型随软件包附带；在某个规模（scale，即 `conf/scale/` 中的一套完整配置）的文件夹里，`aiayn.load("en-de.base")` 载入你自己训练的模型。
 
 # %%
 import pandas as pd
@@ -29,7 +29,7 @@ assert (hypotheses.groupby("sentence")["rank"].max() == 2).all()
 hypotheses.round(2)
 
 # %% [markdown]
-# 注意力既可以看图，也可以看数：写出每个词片之后、预测下一个词片时，最后一层所有头的平均权重在源句的哪个词片上最大。
+# 注意力既可以看图，也可以看数：写出每个词片之后、预测下一个词片时，最后一层所有头的平均权重在源句的哪个词片（即词元 token：一个词或词的一部分）上最大。这是交叉注意力：解码器看编码器的输出。
 
 # %%
 model.attention_figure(sentences[0])
@@ -74,7 +74,7 @@ last = results.histories.dropna(subset="dev_perplexity").groupby("run").last()
 last[["step", "epoch", "dev_perplexity"]].round(2)
 
 # %% [markdown]
-# 用多个种子检验论文的各项论断：给出效应及其区间，p 值按检验次数校正。
+# 用多个种子检验论文的各项论断：给出效应及其区间，p 值按检验次数校正。效应是 BLEU 之差（0 表示无差异）或困惑度之比（1 表示无差异）；`positions_…` 两行检验的是两者在给定范围内*相同*。各项论断见[结果](../../results.md#table-3-variations)。
 
 # %%
 findings = aiayn.reproduction("tatoeba").findings

@@ -7,7 +7,7 @@
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
-# 下面是训练时实际运行的完整代码。张量按形状命名：B 个句子、H 个头、T 个提问的位置、S 个被问的位置，K 与 V 是键和值的宽度。
+# 下面是项目代码中计算权重的部分，权重再乘以 $V$ 就是结果。在 GPU 上训练时改用 torch 的融合算子，算出的结果相同。张量按形状命名：B 个句子、H 个头、T 个提问的位置、S 个被问的位置，K 与 V 是键和值的宽度。
 
 # %%
 import inspect
@@ -83,7 +83,7 @@ assert widths["largest weight, not scaled"].iloc[-1] > 0.9
 widths.round(2)
 
 # %% [markdown]
-# 训练出来的模型也是如此。Bahdanau 的加性注意力不用乘积，而用一个小网络给查询与键打分。论文引述：$d_k$ 小的时候它与不缩放的点积相当，$d_k$ 大的时候它更好（第 3.2.1 节）。几个别处都相同的小模型的困惑度（Tatoeba 上三个种子，[附检验](../../results.md#what-no-table-shows)）：
+# 训练出来的模型也是如此。Bahdanau 的加性注意力不用乘积，而用一个小网络给查询与键打分。论文引述：$d_k$ 小的时候它与不缩放的点积相当，$d_k$ 大的时候它更好（第 3.2.1 节）。下面是几个小模型的困惑度，它们在其他方面完全相同（Tatoeba 上三个种子，[附检验](../../results.md#what-no-table-shows)）：
 
 # %%
 trained = aiayn.reproduction("tatoeba_extensions").comparisons
@@ -168,4 +168,4 @@ assert set(sizes.values()) == {4 * 512**2}
 print(f"{4 * 512**2:,} parameters with 1, 4, 8, 16 or 32 heads")
 
 # %% [markdown]
-# **代码**：`src/aiayn/model/attention.py` 与 `masks.py`。论文在三处使用注意力：编码器看自己；解码器看自己（带掩码）；解码器看编码器的输出，此时查询来自一个序列，键和值来自另一个。
+# **代码**：`src/aiayn/model/attention.py` 与 `masks.py`。论文在三处使用注意力：编码器看自己；解码器看自己（带掩码）；解码器看编码器的输出（交叉注意力），此时查询来自一个序列，键和值来自另一个。

@@ -47,7 +47,7 @@ assert (agent - patient).norm() > 1
 # $$PE_{(pos, 2i)} = \sin\!\left(pos / 10000^{2i/d_{\text{model}}}\right), \qquad
 # PE_{(pos, 2i+1)} = \cos\!\left(pos / 10000^{2i/d_{\text{model}}}\right)$$
 #
-# 每对通道好比一根表针：最快的每 $2\pi$ 个位置转一圈，最慢的要将近 $10000 \cdot 2\pi$ 个位置。就像数的各位数字：快的区分邻近位置，慢的说明在文中的大致位置。
+# 每对通道好比一根表针：最快的每 $2\pi$ 个位置转一圈，最慢的在 $d_{\text{model}} = 512$ 时要将近 $10000 \cdot 2\pi$ 个位置（本页只有 32 个通道，是 $5623 \cdot 2\pi$）。就像数的各位数字：快的区分邻近位置，慢的说明在文中的大致位置。
 
 # %%
 table = sinusoids(60, D)
@@ -72,7 +72,7 @@ for i in range(0, D, 2):
 torch.testing.assert_close(table[k:], table[:-k] @ rotation.T, atol=1e-5, rtol=0)
 
 # %% [markdown]
-# 所以一个头无论站在哪里，都能用同一个矩阵去看“我前面第五个位置”。两个编码的点积也只取决于它们的距离：它是各个 $k \omega_i$ 的余弦之和。
+# 所以一个头无论站在哪里，都能用同一个矩阵去看“我前面第五个位置”。两个编码的点积也只取决于它们的距离：它是各个 $k \omega_i$ 的余弦之和，其中 $\omega_i = 10000^{-2i/d_{\text{model}}}$。
 
 # %%
 similarity = table @ table.T / (D / 2)  # 1 for a position with itself
@@ -121,6 +121,8 @@ assert effects.loc["none", "bleu"] < effects.loc["sinusoids", "bleu"] - 2
 effects.round(2)
 
 # %% [markdown]
-# 正弦编码没有最后一个位置，而学习得到的位置表有尽头（表 3 的 E 行）。论文发现两者“结果几乎相同”，之所以保留正弦，是因为它*也许*能推广到训练中没有的长度。真能推广吗？`make repro SCALE=copy`（一分钟）让模型复制比训练中任何序列都长的序列。
+# 没有位置损失 4.6 BLEU；两种底数之间，三个种子看不出差异。
+#
+# 正弦编码没有最后一个位置，而学习得到的位置表有尽头（表 3 的 E 行）。论文发现两者“结果几乎相同”，之所以保留正弦，是因为它*也许*能推广到训练中没有的长度。真能推广吗？`make repro SCALE=copy`（一分钟）用 3 到 10 个符号的序列训练，也在 11 到 16 个的序列上测试：比较报告中的 `test` 与 `longer`。
 #
 # **代码**：`src/aiayn/model/positions.py`。作者的程序把所有正弦放在所有余弦之前，指数的分母也不同（`docs/deviations.md`）；这里按论文正文的公式。

@@ -40,7 +40,7 @@ torch.testing.assert_close(convolutions(x.mT).mT, feed_forward(x))
 # %% [markdown]
 # ## 残差与归一化
 #
-# 每个子层（注意力或前馈）外面都是 $\mathrm{LayerNorm}(x + \mathrm{Sublayer}(x))$。求和让梯度可以绕过子层；归一化让每个位置的向量回到均值 0、方差 1（再乘以可学习的增益，加上可学习的偏置）。
+# 每个子层（注意力或前馈）外面都是 $\mathrm{LayerNorm}(x + \mathrm{Sublayer}(x))$。求和让梯度可以绕过子层；归一化让每个位置的向量回到均值 0、方差 1（再乘以可学习的增益，加上可学习的偏置）。训练时，dropout（第 5.4 节）把子层输出随机置零十分之一，并把其余的相应放大；`.eval()` 将其关闭。
 
 # %%
 print(inspect.getsource(Residual.forward))
@@ -51,18 +51,16 @@ assert y.mean(dim=2).abs().max() < 1e-5
 torch.testing.assert_close(y.var(dim=2, correction=0), torch.ones(1, 4))
 
 # %% [markdown]
-# 求和的好处在很深的网络里才看得清。下图：梯度反向穿过 2 到 32 个前馈网络之后还剩多少，有残差与无残差对比。
+# 求和的好处在很深的网络里才看得清。下图是梯度反向穿过 2 到 32 个前馈网络之后的范数，分别为有求和与无求和；两者都不带归一化，因为在这里单靠归一化也能防止梯度消失。
 
 # %%
 rows = []
 for depth in (2, 4, 8, 16, 32):
     for has_residual in (True, False):
-        stack = [
-            (Residual(base).eval(), FeedForward(512, 2048)) for _ in range(depth)
-        ]
+        stack = [FeedForward(512, 2048) for _ in range(depth)]
         y = x = torch.randn(1, 4, 512, requires_grad=True)
-        for add_and_norm, sublayer in stack:
-            y = add_and_norm(y, sublayer) if has_residual else sublayer(y)
+        for sublayer in stack:
+            y = y + sublayer(y) if has_residual else sublayer(y)
         (gradient,) = torch.autograd.grad((y * torch.randn_like(y)).sum(), x)
         rows.append(
             (
@@ -81,7 +79,7 @@ norms.plot(
 )
 
 # %% [markdown]
-# 先求和*后*归一化，这是论文的图 1。此后的模型大多把归一化放在子层*之前*，不用预热也容易训练；作者自己的程序从 2017 年 10 月起也是如此。在本项目里，给模型的那一行加上 `norm: pre` 即可（见 `docs/change.md`）；两种小模型的[比较](../../results.md#what-no-table-shows)。
+# 先求和*后*归一化，这是论文的图 1。此后的模型大多把归一化放在子层*之前*，不用预热也容易训练；作者自己的程序从 2017 年 10 月起也是如此。在本项目里，给模型的那一行加上 `norm: pre` 即可（见 `docs/change.md`）；用两种方式训练的小模型，比较结果见[这里](../../results.md#what-no-table-shows)。
 #
 # ## 一个矩阵，三种用途
 #
@@ -117,7 +115,7 @@ assert counted == parameters(base) == 63_045_632
 print(f"{counted:,}")
 
 # %% [markdown]
-# 论文给出的是 6500 万。若词表约为 40,500 个词片，公式逐行算出论文的数字，唯独 big 例外：它的 2.13 亿要求词表小于 37,000。可见论文的“约 37000”与参数量那一列并非出自同一个词表：
+# 论文给出的是 6500 万。若词表约为 40,500 个词片，公式与论文各行的数字相差都不到 80 万，唯独 big 例外：它的 2.13 亿要求词表小于 37,000。可见论文的“约 37000”与参数量那一列并非出自同一个词表：
 
 # %%
 printed = {
