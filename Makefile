@@ -106,7 +106,7 @@ format: $(READY) ## let ruff rewrite the code
 	ruff format .
 
 params: $(READY) ## compose params.yaml from conf/, in the folder of the scale (make params SCALE=multi30k)
-	@$(PREPARE) $(if $(SCALE)$(LAUNCHER)$(GPUS),,--scale=$(TOP_SCALE)) >/dev/null
+	@$(PREPARE) $(if $(SCALE)$(LAUNCHER)$(GPUS)$(FROM),,--scale=$(TOP_SCALE)) >/dev/null
 
 # without torch, whose build depends on the machine
 lock: $(READY) ## write requirements.lock: every package but torch, with its hashes (after a change of constraints.txt)
@@ -122,7 +122,7 @@ tour: $(READY) ## run the notebooks of docs/tour and write their pages
 # the page in explorer/build/index.html: the model that comes with the package, in one file
 EXPLORER := explorer/build
 EXPORTED := $(EXPLORER)/exports/shipped.onnx/README.md
-$(EXPORTED): $(READY) $(wildcard src/aiayn/shipped/*/*/* src/aiayn/commands/export/* src/aiayn/model/*.py)
+$(EXPORTED): $(READY) $(wildcard src/aiayn/shipped/* src/aiayn/shipped/*/* src/aiayn/shipped/*/*/* src/aiayn/shipped/*/*/*/* src/aiayn/commands/export/* src/aiayn/model/*.py src/aiayn/data/bpe/*.py)
 	mkdir -p $(EXPLORER) && cd $(EXPLORER) && aiayn export shipped --to onnx && touch exports/shipped.onnx/README.md
 
 explorer/node_modules/.package-lock.json: explorer/package-lock.json
@@ -168,4 +168,4 @@ slurm: $(READY) ## the graph on a real local SLURM: jobs requeued, out of time, 
 	python -m benchmarks.real_slurm
 
 clean: ## remove a scale's outputs, except the DVC cache and raw downloads
-	@$(ENTER_AS_IS) && rm -rf data/text data/bpe data/tokens models outputs scores metrics comparisons profiles history run_metadata illustrations scratch logs
+	@$(ENTER_AS_IS) && rm -rf data/sources data/text data/bpe data/tokens curves.csv models outputs scores metrics comparisons profiles history run_metadata illustrations scratch logs

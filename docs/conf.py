@@ -47,7 +47,7 @@ html_math_renderer = "mathml"
 suppress_warnings = ["myst.header"]
 highlight_language = "text"
 
-REPRODUCTIONS = sorted(path.parent.name for path in ROOT.glob("reproductions/*/README.md"))
+REPRODUCTIONS = sorted(path.parent.name for path in ROOT.glob("reproductions/[!.]*/README.md"))
 NAVIGATION = {
     "Understand": [
         "docs/explorer", "docs/paper_map", "docs/tour/README", "docs/tour/en/*", "docs/tour/zh/*",

@@ -71,7 +71,7 @@ def reproduction(name: str) -> ScaleResults:
     from aiayn.validation import nearest
 
     folder = Path(__file__).parents[2] / paths.REPRODUCTIONS
-    names = [path.parent.name for path in folder.glob("*/params.yaml")]
+    names = [path.parent.name for path in folder.glob("[!.]*/params.yaml")]
     if name not in names:
         raise ConfigError(f"{folder} has no reproduction {name!r}.{nearest(name, names)}")
     return read_results(folder / name)

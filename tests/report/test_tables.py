@@ -72,6 +72,7 @@ def test_numbers_are_typeset() -> None:
     assert power_of_ten("1.0e20") == "1.0·10²⁰"
     assert signed(-0.2) == "−0.20"
     assert signed(0.42) == "+0.42"
+    assert r"$\lceil$n / r$\rceil$" in latex([table("t", text("h"), [row("⌈n / r⌉")])])
     assert r"2.3$\cdot$10\textsuperscript{19} & $-$1.00 \\" in latex(
         [table("t", numbers("a", "b", form="+.2f"), [row(power_of_ten("2.3e19"), -1)])]
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +52,9 @@ def join(here: Path, other: Path) -> Joined:
     for entry in sides.missing.values():
         for path in entry.outs:
             _copy(other / path, here / path)
+    for metadata in _metadata(sides.missing):
+        if (other / metadata).exists() and not (here / metadata).exists():
+            _copy(other / metadata, here / metadata)
     copies = Digests(here)
     for entry in sides.missing.values():
         for path, md5 in entry.outs.items():
@@ -113,11 +116,10 @@ class _Sides:
             yield from self._differences(name, entry, here)
 
     def _conflicts(self, name: str, entry: Entry) -> Iterator[str]:
-        """Outputs that differ between the folders, apart from run metadata."""
+        """Outputs that differ between the folders."""
         ours = self._lock.stages[name].outs
         for path, md5 in entry.outs.items():
-            is_metadata = Path(path).parts[0] == str(paths.METADATA)
-            if not is_metadata and ours.get(path) != md5:
+            if ours.get(path) != md5:
                 yield f"{name}: {path} is in both folders, with different content"
 
     def _differences(self, name: str, entry: Entry, here: Digests) -> Iterator[str]:
@@ -139,6 +141,15 @@ class _Sides:
                     f"{self._here / path} would be overwritten, but is not in "
                     f"{self._here / paths.LOCK}: run aiayn repro {name}, or delete it"
                 )
+
+
+def _metadata(names: Iterable[str]) -> Iterator[Path]:
+    """Where dates, machine and speed of these stages may be recorded: files that no lock has."""
+    for item in dict.fromkeys(name.partition("@")[2] for name in names):
+        if item:
+            yield paths.training_metadata(item)
+            yield paths.decoding_metadata(item)
+    yield paths.LAYERS_METADATA
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -101,18 +101,13 @@ def line_style(number: int, *, markers: bool = False) -> dict[str, Any]:
     return style | ({"marker": MARKERS[number % 2], "markersize": 4} if markers else {})
 
 
-def legend_label(run: str) -> str:
-    """A run's name, which matplotlib would leave out of the legend if it began with "_"."""
-    return run.lstrip("_")
-
-
 def draw_lines(
     axes: Axes, data: pd.DataFrame, x: str, y: str, by: str, *, markers: bool = False
 ) -> None:
     """A line for each value of the column `by`, which names it in the legend."""
     for number, (name, line) in enumerate(data.groupby(by, sort=False)):
         style = line_style(number, markers=markers)
-        axes.plot(line[x], line[y], label=legend_label(str(name)), **style)
+        axes.plot(line[x], line[y], label=str(name), **style)
 
 
 def heat_map(

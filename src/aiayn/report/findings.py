@@ -117,8 +117,8 @@ def claim_text(statement: Statement) -> str:
 
 
 def effect_text(measure: str, number: float) -> str:
-    """A difference of BLEU, with its sign, or a ratio of perplexities."""
-    return FORMS[measure].format(number).replace("-", MINUS)
+    """A ratio of perplexities, or a difference of another measure, with its sign."""
+    return FORMS.get(measure, FORMS["bleu"]).format(number).replace("-", MINUS)
 
 
 def effect_cell(effect: Effect, measure: str, run: str, outcome: str = "", tone: str = "") -> Cell:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from aiayn.config import Config
-from aiayn.report.drawing import drawing, legend_label, line_style
+from aiayn.report.drawing import drawing, line_style
 from aiayn.report.evidence import Evidence, first_of_each_model, runs_of, tested_fold
 from aiayn.report.section import Figure, Section
 from aiayn.results.frames import histories_frame
@@ -78,7 +78,7 @@ def _draw(curves: pd.DataFrame, runs: Sequence[str]) -> str:
             curve = curves[curves["run"] == run]
             for column, axes in panels.items():
                 points = _thinned(curve.dropna(subset=column))
-                style = line_style(number) | {"label": legend_label(run)}
+                style = line_style(number) | {"label": run}
                 axes.plot(points["step"], points[column], **style)
         loss.set_ylabel("training loss, nats per token")
         perplexity.set_ylabel("dev perplexity, per piece")

@@ -350,6 +350,12 @@ def _records(evidence: Evidence) -> pd.DataFrame:
         pairs=compared.test_set.pairs,
         sentences_p=ours["model"]
         .map(lambda name: " ".join(f"{s.sentences.p_value}" for s in seeds[name] if s.sentences))
-        .where(ours["measure"].isin(MEASURES), ""),
+        .where(ours["measure"] == "bleu", ""),
     )
+    if compared.split != paths.DEV:  # BLEU's; perplexity is always that of dev
+        dev = evidence.manifests[compared.task].splits[paths.DEV]
+        of_dev = ours["measure"] == "perplexity"
+        ours.loc[of_dev, "split"] = paths.DEV
+        ours.loc[of_dev, "test_set"] = "+".join(dev.corpora)
+        ours.loc[of_dev, "pairs"] = dev.pairs
     return pd.concat([printed, ours]).reindex(columns=FIELDS)

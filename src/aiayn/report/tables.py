@@ -23,6 +23,7 @@ LATEX = {
     "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}",
     EMPTY: "--", MINUS: "$-$", "·": r"$\cdot$", "×": r"$\times$",
+    "⌈": r"$\lceil$", "⌉": r"$\rceil$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$",
 }  # fmt: skip
 
 

@@ -78,6 +78,14 @@ def test_whole_entries_remain_wherever_it_is_cut_off(tmp_path: Path) -> None:
     assert not drop_last_entry(lock)
 
 
+def test_a_lock_with_a_merge_conflict_is_left_to_the_user(tmp_path: Path) -> None:
+    lock = tmp_path / "dvc.lock"
+    text = "schema: '2.0'\nstages:\n  a:\n    cmd: a\n<<<<<<< HEAD\n  b:\n    cmd: b\n"
+    lock.write_text(text)
+    assert not drop_last_entry(lock)
+    assert lock.read_text() == text
+
+
 @pytest.mark.slow
 def test_the_graph_is_read_while_another_process_writes_dvc_lock(
     toy: Path, monkeypatch: pytest.MonkeyPatch

@@ -18,9 +18,11 @@ from aiayn.report.section import Section
 from aiayn.report.table_3 import NEIGHBOURHOOD, section
 from aiayn.report.tables import EMPTY, Cell, Row
 from aiayn.report.verdict import Verdict
-from aiayn.results.comparison import Measure, Seed, Variation
+from aiayn.results.comparison import Effect, Measure, Seed, Variation
 from aiayn.results.scores import Score, SplitScores, TestSet
 from aiayn.results.text import Part
+
+EFFECT = Effect(value=-1.5, low=-2.5, high=-0.5, p_value=0.001, corrected=0.01, count=5)
 
 
 def over_seeds(name: str, mean: float, sd: float) -> Variation:
@@ -162,7 +164,9 @@ def test_a_further_metric_is_a_column(
 ) -> None:
     """With its label, or under its name where the metric's code is gone."""
     models = {
-        name: measured(name, *values).replace(further={"ter": Measure(mean=62.5, sd=1.25)})
+        name: measured(name, *values).replace(
+            further={"ter": Measure(mean=62.5, sd=1.25, effect=EFFECT if name != "small" else None)}
+        )
         for name, values in ONE_SEED.items()
     }
     made = section(make(models))
@@ -174,6 +178,13 @@ def test_a_further_metric_is_a_column(
     ]
     ters = [row.cells[table.headings.index("ter")] for row in table.rows if row.tone == "ours"]
     assert {(cell.text, cell.detail) for cell in ters} == {("62.50", "± 1.25")}
+    effects = {
+        cell.detail or cell.text
+        for row in table.rows
+        if row.tone == "ours"
+        for cell in (row.cells[table.headings.index("ter vs base")],)
+    }
+    assert effects == {EMPTY, "−1.50, −2.50 to −0.50"}
     paired = made.records.query("model == 'A_h1'").set_index("measure")["sentences_p"]
     assert (paired["bleu"], paired["ter"]) == ("0.25", "")  # a test of BLEU alone
     metric: Metric[object] = Metric(name="ter", label="TER", score=lambda _: None, compared=True)

@@ -56,7 +56,7 @@ def reproductions(folder: Path) -> list[Reproduction]:
     Raises:
         ConfigError: the parameters of one are damaged.
     """
-    return [Reproduction(path.parent) for path in sorted(folder.glob(f"*/{PARAMS}"))]
+    return [Reproduction(path.parent) for path in sorted(folder.glob(f"[!.]*/{PARAMS}"))]
 
 
 def interval(score: pd.Series) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -104,10 +105,10 @@ def _train(folder: Path, run: str, *, stop: bool = False) -> tuple[dict[int, flo
         TrainingError: it failed without having been stopped.
     """
     times: dict[int, float] = {}
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 (a pipe would fill up while nobody reads it)
     process = subprocess.Popen(
         [sys.executable, "pipeline/train.py", run], cwd=folder, env=environment(folder),
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        text=True, errors="replace",
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
     )  # fmt: skip
     while process.poll() is None:
         time.sleep(POLL_SECONDS)
@@ -120,7 +121,10 @@ def _train(folder: Path, run: str, *, stop: bool = False) -> tuple[dict[int, flo
                 for started in (launched, *launched.children(recursive=True)):
                     started.terminate()
             break
-    _, printed = process.communicate()
+    process.wait()
+    with errors:
+        errors.seek(0)
+        printed = errors.read().decode("utf-8", "replace")
     if process.returncode and not stop:
         last = (printed.strip().splitlines() or [f"exited with status {process.returncode}."])[-1]
         raise TrainingError(f"{run}: {last}")

@@ -21,6 +21,7 @@ DVC_YAML = "dvc.yaml"  # as a target: the stages of this folder, not those of ot
 BUSY = re.compile(r"is busy, it is being blocked by:")
 BLOCKER = re.compile(r"  \(PID (\d+)\): ")
 FURTHER_READS = 5  # of dvc.lock, each by a new process of DVC
+CONFLICT = "\n<<<<<<< "  # by which git marks what it could not merge
 _NODE_OR_EDGE = re.compile(r'"(.+?)"(?: -> "(.+?)")?;')
 _ENTRY = re.compile(r"^  \S.*:\n", re.MULTILINE)  # the first line of a stage in dvc.lock
 
@@ -85,8 +86,11 @@ def changed_stages() -> frozenset[str]:
 
 
 def drop_last_entry(lock: Path) -> bool:
-    """Remove the last stage from dvc.lock. Returns whether there was one."""
+    """Remove the last stage from dvc.lock, unless git has left a conflict in it. Returns whether
+    there was one."""
     text = lock.read_text(encoding="utf-8", errors="replace") if lock.exists() else ""
+    if CONFLICT in text:
+        return False
     starts = [found.start() for found in _ENTRY.finditer(text)]
     if starts[1:]:
         write_atomically(lock, text[: starts[-1]])

@@ -107,8 +107,8 @@ def copy_reproduction(top: Path, reproduction: Path) -> Path:
         )
     elif not ours.is_file() or ours.read_bytes() != params.read_bytes():
         raise ConfigError(
-            f"{folder} exists, with other parameters than {reproduction}. Continue it with "
-            f"SCALE={name}, or move it away."
+            f"{folder} exists, with other parameters than {reproduction}. Continue it by aiayn "
+            "repro in that folder, or move it away."
         )
     _write_dvc_yaml(top, folder)
     return folder

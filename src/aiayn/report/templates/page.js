@@ -89,6 +89,8 @@ const showValuesOf = svg => {
   svg.addEventListener("pointercancel", () => hide(svg)); // the touch scrolls
   svg.addEventListener("blur", () => hide(svg));
   svg.tabIndex = 0;
+  svg.setAttribute("role", "group");
+  svg.setAttribute("aria-label", "Figure: the arrow keys show the values of its points");
   svg.addEventListener("keydown", event => {
     const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
     const all = points(svg);
