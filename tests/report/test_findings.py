@@ -41,7 +41,7 @@ def evidence(variations: Any, looks: tuple[int, ...] = (), declared: Any = None)
     )  # fmt: skip
     runs = {"en-de.base": Run(task="en-de", model="base", seed=1)}
     config = SimpleNamespace(tasks={}, runs=runs, variations=design)
-    return SimpleNamespace(variations=variations, config=config, scores={})
+    return SimpleNamespace(variations=variations, config=config, scores={}, awaits_comparison=False)
 
 
 def rows_by_statement(variations: Any) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ import csv
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,15 @@ def folder(tmp_path: Path) -> Path:
     ]
     write(folder / "heads.csv", heads)
     return folder
+
+
+@pytest.mark.parametrize("name", ["en-de.base", "illustrate"])
+def test_nothing_is_shown_of_an_outdated_model(
+    folder: Path, toy: dict[str, Any], load: Callable[[dict[str, Any]], config.Config], name: str
+) -> None:
+    load(toy)
+    for changes in ({"outdated": {name: ["training"]}}, {"unfinished": {name: "killed"}}):
+        assert section(replace(gather(folder.parent), **changes)).figures == ()
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,6 +61,17 @@ def test_runs_are_counted_and_their_text_is_named(toy_evidence: Callable[..., Ev
     assert none == "None of the 4 runs of the scale demo is scored yet."
     some, *_ = summary(toy_evidence(scores={"en-de.base": scored, "en-de.big": None}), [])
     assert some.startswith("1 of 4 runs of the scale demo are trained and scored, on ")
+
+
+def test_runs_that_are_not_compared_yet(toy_evidence: Callable[..., Evidence]) -> None:
+    """An outdated run or a failed stage leaves no comparison; a single model never has one."""
+    evidence = toy_evidence(variations=None)
+    _, claims, _ = summary(evidence, [])
+    assert claims == "The claims of the paper are not tested yet: the runs are not compared."
+    runs = {name: run for name, run in evidence.config.runs.items() if run.model == "base"}
+    alone = evidence.config.model_copy(update={"runs": runs})
+    _, claims, _ = summary(replace(evidence, config=alone), [])
+    assert claims.endswith("this scale compares no two models.")
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def figures(evidence: Evidence) -> Iterator[Figure]:
     yield from _confusions(labelled)
     for run in labelled:
         path = paths.attention(evidence.root / paths.outputs(run))
-        if path.exists() and run not in evidence.outdated:
+        if path.exists() and evidence.is_current(run):
             maps = read_attention(path, ("encoder",))
             yield attention_figure(maps, "encoder", f"attention_{run.replace('.', '_')}")
             return

@@ -22,7 +22,12 @@ from aiayn.results.text import Manifest, read_manifest
 T = TypeVar("T")
 
 LEADING = 2  # runs of a task
-STAGES = ("compare", "profile_layers", "profile_models")  # those without a run or task
+STAGES = (
+    "compare",
+    "illustrate",
+    "profile_layers",
+    "profile_models",
+)  # without a run or task
 
 Scores = Mapping[str, Mapping[str, SplitScores] | None]
 """By run, in the order of params.yaml, and split; None where a run has no scores."""
@@ -63,8 +68,25 @@ class Evidence:
     def hypotheses(self, run: str, split: str) -> Path | None:
         """The file of what a run made of a split; None where there is none, or an outdated one."""
         path = paths.hypotheses(self.root / paths.outputs(run), split)
-        is_current = run not in self.outdated and run not in self.unfinished
-        return path if is_current and path.exists() else None
+        return path if self.is_current(run) and path.exists() else None
+
+    @property
+    def illustrations(self) -> Path | None:
+        """The folder of what was drawn of a model; None where that model or the stage is
+        outdated."""
+        drawn = (self.config.illustrations.run, "illustrate")
+        return self.root / paths.ILLUSTRATIONS if all(map(self.is_current, drawn)) else None
+
+    @property
+    def awaits_comparison(self) -> bool:
+        """Whether models of table 3 are to be compared, but have not been, or were outdated."""
+        task = self.config.variations.task
+        models = {run.model for run in self.config.runs.values() if run.task == task}
+        return self.variations is None and len(models) > 1
+
+    def is_current(self, name: str) -> bool:
+        """Whether the files of a run, task or stage, where they exist, are to be shown."""
+        return name not in self.outdated and name not in self.unfinished
 
 
 def gather(root: Path = Path(), unfinished: Mapping[str, str] | None = None) -> Evidence:

@@ -100,7 +100,7 @@ def section(evidence: Evidence) -> Section:
                 + text("Effect")
                 + numbers("p", "n")
                 + text("Result"),
-                tested if is_tested else (_row_of_none(len(claims)),),
+                tested if is_tested else (_row_of_none(evidence, len(claims)),),
                 tuple(_notes(config, needed)) if is_tested else (),
                 key="claims",
             ),
@@ -165,8 +165,10 @@ def _row(
     )
 
 
-def _row_of_none(count: int) -> RowValues:
+def _row_of_none(evidence: Evidence, count: int) -> RowValues:
     why = "this scale trains none of the models that they compare"
+    if evidence.awaits_comparison:
+        why = "the runs are not compared yet"
     claims = Cell(f"All {count} claims", detail=why)
     return row(claims, "", NOTHING, "", "", Cell(NOT_TESTED.verdict, tone="quiet"), tone="ours")
 

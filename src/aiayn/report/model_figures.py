@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pandas as pd
 
@@ -19,19 +20,23 @@ CHANNELS = (8, 16, 24, 32)  # of the positions, drawn as waves
 
 def section(evidence: Evidence) -> Section:
     """A figure for each table of illustrations/ that is there, and those of attention."""
-    folder = evidence.root / paths.ILLUSTRATIONS
-    tables = {name: if_there(read_table, paths.illustration(folder, name)) for name in FIGURES}
+    folder = evidence.illustrations
     return Section(
         key="model",
         title="Inside the model",
         subtitle="a trained model's attention, and the paper's formulas",
         lead="Every number in these figures was computed by the code that trains and translates.",
-        figures=(
-            *attention_figures(paths.attention(folder)),
-            *head_figure(paths.illustration(folder, "heads")),
-            *(FIGURES[name](table) for name, table in tables.items() if table is not None),
-        ),
+        figures=() if folder is None else tuple(_figures(folder)),
     )
+
+
+def _figures(folder: Path) -> Iterator[Figure]:
+    yield from attention_figures(paths.attention(folder))
+    yield from head_figure(paths.illustration(folder, "heads"))
+    for name, draw in FIGURES.items():
+        table = if_there(read_table, paths.illustration(folder, name))
+        if table is not None:
+            yield draw(table)
 
 
 def _positions(table: pd.DataFrame) -> Figure:

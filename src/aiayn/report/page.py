@@ -53,7 +53,7 @@ WIDE_POINTS = 500  # wider figures take the whole width of the page
 
 def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
     """The page as one self-contained document; the same content gives the same bytes."""
-    runs = evidence.config.runs
+    runs, drawn = evidence.config.runs, evidence.illustrations
     return render(
         "index.html",
         evidence=evidence,
@@ -62,7 +62,7 @@ def index_html(evidence: Evidence, sections: Sequence[Section]) -> str:
         verdicts=verdicts(sections),
         link=lambda cell: link(cell, runs),
         inline=inline,
-        head=focused_head(paths.attention(evidence.root / paths.ILLUSTRATIONS)),
+        head=None if drawn is None else focused_head(paths.attention(drawn)),
         examples=list(examples(evidence)),
         departures={run: entry.reasons for run, entry in bleu_entries(evidence).items()},
         measurements=list(measurements(evidence.root, sections, runs)),

@@ -39,6 +39,8 @@ def _claims(evidence: Evidence) -> str:
     compared = evidence.variations
     findings = compared.findings.values() if compared else ()
     outcomes = [found.verdict for found in findings if found.verdict != Verdict.NOT_RUN.value]
+    if evidence.awaits_comparison:
+        return "The claims of the paper are not tested yet: the runs are not compared."
     if not outcomes:
         return "No claim of the paper is tested here: this scale compares no two models."
     tests = "claim" if len(outcomes) == 1 else "claims"

@@ -233,7 +233,8 @@ def _not_run(evidence: Evidence) -> Iterator[str]:
     reasons = {
         config.run(run).model: why for run, why in evidence.unfinished.items() if run in config.runs
     }
-    yield from not_run({name: variations.get(name) for name in models}, reasons)
+    scored = {config.run(run).model for run, splits in evidence.scores.items() if splits}
+    yield from not_run({name: name in variations or name in scored for name in models}, reasons)
 
 
 def _paper_row(key: str, printed: VariationRow, further: int) -> RowValues:
