@@ -22,12 +22,7 @@ from aiayn.results.text import Manifest, read_manifest
 T = TypeVar("T")
 
 LEADING = 2  # runs of a task
-STAGES = (
-    "compare",
-    "illustrate",
-    "profile_layers",
-    "profile_models",
-)  # without a run or task
+STAGES = ("compare", "profile_layers", "profile_models")  # those without a run or task
 
 Scores = Mapping[str, Mapping[str, SplitScores] | None]
 """By run, in the order of params.yaml, and split; None where a run has no scores."""
@@ -72,8 +67,8 @@ class Evidence:
 
     @property
     def illustrations(self) -> Path | None:
-        """The folder of what was drawn of a model; None where that model or the stage is
-        outdated."""
+        """The folder of what was drawn of a model; None where the files of that model are not
+        current."""
         drawn = (self.config.illustrations.run, "illustrate")
         return self.root / paths.ILLUSTRATIONS if all(map(self.is_current, drawn)) else None
 
