@@ -155,7 +155,6 @@ def _panel(axes: Axes, measure: Measure, lines: Sequence[Claim]) -> None:
         _line(axes, y, line, (left, right))
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.set_xlim(left, right)
-    axes.set_yticks(range(len(lines)), [line.label for line in lines])
     axes.set_ylim(len(lines) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
@@ -170,7 +169,7 @@ def _line(axes: Axes, y: int, line: Claim, limits: tuple[float, float]) -> None:
     name, colour = COLOURS[line.verdict]
 
     def plot(*x: float, **style: Any) -> None:
-        axes.plot(x, [y] * len(x), **{"color": colour, **style})
+        axes.plot(x, [line.label] * len(x), **{"color": colour, **style})
 
     if line.margin is not None:
         axes.fill_between(
