@@ -12,7 +12,7 @@ from dvc.utils.hydra import compose_and_dump
 from aiayn import config
 from aiayn.config import Config
 from aiayn.paper import table_3
-from aiayn.report.table_3 import model_name
+from aiayn.report.table_3_records import model_name
 
 CONF = Path(__file__).parents[2] / "conf"
 PAPER = table_3.ROWS

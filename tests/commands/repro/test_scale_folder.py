@@ -91,6 +91,13 @@ def test_a_change_of_conf_that_is_not_composed_is_said(
     assert "en-de.new" in config.load(top / "params.yaml").runs
 
 
+@pytest.mark.parametrize("content", ["", "[]", "scale: 3"])
+def test_an_invalid_params_yaml_is_one_line(top: Path, content: str) -> None:
+    (top / "params.yaml").write_text(content)
+    with pytest.raises(ConfigError, match=r"^params\.yaml: [^\n]*$"):
+        prepare(Path())
+
+
 def test_another_launcher_alone_keeps_the_scale_of_the_top_folder(top: Path) -> None:
     write_params(Path(), "multi30k")
     assert prepare(Path(), launcher="torchrun") == Path()

@@ -77,8 +77,8 @@ def _differ_from_conf(top: Path) -> bool:
     path = top / config.PARAMS
     if not path.exists():
         return False
+    composed = config.read_yaml(compose_params(top, config.load(path).scale))
     current = config.read_yaml(path.read_bytes())
-    composed = config.read_yaml(compose_params(top, current.get("scale")))
     return {**current, "launcher": None} != {**composed, "launcher": None}
 
 
