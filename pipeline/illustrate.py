@@ -7,6 +7,7 @@ import argparse
 
 from aiayn import config
 from aiayn.data.bpe.vocabulary import Bpe
+from aiayn.data.input_text import like_training_text
 from aiayn.data.tokens.special import START
 from aiayn.decoding.text import translate
 from aiayn.decoding.weights import load_model
@@ -35,7 +36,10 @@ def main() -> None:
     bpe = Bpe(paths.bpe_model(paths.vocabulary(task)))
     model = load_model(paths.averaged(paths.model(name)), row, bpe.size, device)
     sources, targets = (read_lines(paths.lines(text, paths.TEST, side)) for side in paths.SIDES)
-    sentence = sentence or next(line for line in sources if line.strip())
+    if sentence:
+        (sentence,) = like_training_text([sentence], params.task(task))
+    else:
+        sentence = next(line for line in sources if line.strip())
     (translation,) = translate(model, bpe, [sentence], params.task(task).search, device)
     with device.autocast(), replaced_folder(paths.ILLUSTRATIONS) as folder:
         for key, formula in FORMULAS.items():

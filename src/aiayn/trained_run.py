@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from aiayn import config
 from aiayn.config import Decoding, Kind
 from aiayn.data.bpe.vocabulary import Bpe
-from aiayn.data.moses import normalized
+from aiayn.data.input_text import like_training_text
 from aiayn.data.tokens.label_pieces import in_order
 from aiayn.data.trees.linear import restore, tags_of
 from aiayn.data.trees.tree import Tree
@@ -74,13 +74,14 @@ class TrainedRun:
         """Raises ConfigError, which names the right command, if the run does not support `use`."""
         right, verb = USES[self._task.kind]
         if use != right:
-            raise ConfigError(f"{self.name} does not {use}, it {verb}: aiayn {right} {self.name}")
+            raise ConfigError(f"{self.name} does not {use}, it {verb}. Use aiayn {right}.")
 
     def too_long(self, sentences: Sequence[str]) -> dict[int, str]:
         """The error message for each sentence of more than LONGEST pieces, by its index."""
+        encoded = self.vocabulary.encode(like_training_text(sentences, self._task))
         return {
             n: f"has {len(pieces):,} pieces; the limit is {LONGEST:,}. Split it into sentences."
-            for n, pieces in enumerate(self.vocabulary.encode(self._normalized(sentences)))
+            for n, pieces in enumerate(encoded)
             if len(pieces) > LONGEST
         }
 
@@ -89,7 +90,7 @@ class TrainedRun:
         sentence's index. They are rare in the training text, so their translation is a guess. In
         held-out text of the demo, one sentence in two thousand has such a word."""
         found = {}
-        for n, sentence in enumerate(self._normalized(sentences)):
+        for n, sentence in enumerate(like_training_text(sentences, self._task)):
             words = [word.strip(string.punctuation) for word in sentence.split()]
             pieces = map(self.vocabulary.pieces, self.vocabulary.encode(words))
             found[n] = [w for w, parts in zip(words, pieces, strict=True) if _is_cut(w, parts)]
@@ -185,8 +186,11 @@ class TrainedRun:
         self, sentence: str, *, beam: int | None = None, alpha: float | None = None
     ) -> AttentionMaps:
         """The attention weights of every layer and head, for a sentence and the run's output for
-        it: `.frame("cross")` has them as a DataFrame. Arguments as for `translate`."""
+        it: `.frame("cross")` has them as a DataFrame. Arguments as for `translate`. Raises
+        DataError if the sentence is empty."""
         (sentence,) = self._prepared([sentence])
+        if not sentence.strip():
+            raise DataError("the sentence is empty, so there is no attention.")
         names = {"run": self.name, "task": self._params.run(self.name).task}
         if self._task.kind == "classification":
             (likely,) = self.classify([sentence])
@@ -229,23 +233,14 @@ class TrainedRun:
             f"{heads}. Name both, or neither."
         )
 
-    def _prepared(self, sentences: Sequence[str]) -> Sequence[str]:
+    def _prepared(self, sentences: Sequence[str]) -> list[str]:
         """Sentences in the form of the training text. Raises DataError if one is too long, or if
         they are a single string, whose characters would be the sentences."""
         if isinstance(sentences, str):
             raise DataError(f"sentences must be a list: [{sentences!r}]")
         for n, problem in self.too_long(sentences).items():
             raise DataError(f"sentence {n + 1} {problem}")
-        return self._normalized(sentences)
-
-    def _normalized(self, sentences: Sequence[str]) -> Sequence[str]:
-        if self._task.kind == "parsing":
-            return [line.replace("(", "-LRB-").replace(")", "-RRB-") for line in sentences]
-        if self._task.kind == "classification":
-            return [line.strip() for line in sentences]
-        if self._task.text.form is not None:
-            return normalized(sentences, self._task.text.source)
-        return sentences
+        return like_training_text(sentences, self._task)
 
     def _decoded(
         self, sentences: Sequence[str], beam: int | None, alpha: float | None

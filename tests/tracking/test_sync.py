@@ -116,6 +116,23 @@ def test_a_training_with_other_parameters_supersedes_that_of_the_same_name(
         assert set(state.values()) <= {"superseded"}
 
 
+def test_a_run_that_was_removed_from_the_parameters_is_superseded(
+    root: Path, params: config.Config, write_results: Write
+) -> None:
+    kept = {name: run for name, run in params.runs.items() if run.seed == 1}
+    without = params.replace(runs=kept, tested=[name for name in params.tested if name in kept])
+    for run in ("en-de.base", "en-de.base-s2"):
+        write_results(run)
+    states = []
+    for current in (params, without, params):
+        sync(current, root)
+        tags = [run.data.tags for run in runs_of(root)]
+        states.append({tag["run"]: tag["state"] for tag in tags})
+    all_current = dict.fromkeys(("en-de.base", "en-de.base-s2", "en-de.base over seeds"), "current")
+    removed = {"en-de.base-s2": "superseded", "en-de.base over seeds": "superseded"}
+    assert states == [all_current, all_current | removed, all_current]
+
+
 def test_an_experiment_has_dvcs_name_and_replaces_nothing(
     root: Path, params: config.Config, write_results: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

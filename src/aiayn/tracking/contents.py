@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 SAMPLES = 20  # sentences of each set
 SAMPLE_COLUMNS = ("source", "reference", "hypothesis")
 REPORT = "report"
+SEEDS = "seeds"  # the tag `stage` of a parent of seeds
 REPORT_FILES = ("index.html", "figures/*.svg", "tables/*")
 LARGEST_FILE = 4 << 20  # bytes; larger ones are not uploaded
 
@@ -182,7 +183,7 @@ class Project:
                 fingerprint=_sha256(" ".join(run.identity.fingerprint for run in runs)),
             ),
             tags={
-                "stage": "seeds",
+                "stage": SEEDS,
                 **{
                     key: value
                     for key, value in first.tags.items()

@@ -4,8 +4,8 @@ Files are the truth: if a run's contents differ from what MLflow has, a new MLfl
 and the old one deleted. The experiment is the scale (aiayn/demo), the run is named as in
 params.yaml (en-de.base), and the run `report` has the page, figures and tables. A model that was
 trained with several seeds has one more run, the parent of its seeds'. The tag `state` says which
-run of a name the files hold: `current`, or `superseded`; a run of dvc exp in a temporary folder
-is an `experiment`, and replaces nothing.
+run of a name the files hold: `current`, or `superseded`, also if params.yaml no longer names it; a
+run of dvc exp in a temporary folder is an `experiment`, and replaces nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 import yaml
 
 from aiayn.config import PARAMS, Config
+from aiayn.config import Run as ConfigRun
 from aiayn.results.seeds import by_seed
-from aiayn.tracking.contents import Project, RunContents
+from aiayn.tracking.contents import SEEDS, Project, RunContents
 from aiayn.tracking.identity import CURRENT, DIGEST, EXPERIMENT, FINGERPRINT, STATE, SUPERSEDED
 from aiayn.tracking.registry import create_model, delete_models, set_alias
 from aiayn.tracking.searches import experiment_tags
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Metric, Run
 
 _METRICS_IN_A_BATCH = 1000  # MLflow's limit
+_MAX_RESULTS = 50_000  # the same
 _PARENT = "mlflow.parentRunId"  # documented: what MLflow nests runs by
 
 
@@ -87,6 +89,7 @@ def sync(config: Config, root: Path = Path()) -> Synced:
         for seeds in by_seed({name: config.run(name) for name in names}).values():
             if len(seeds) > 1:
                 mirror.write_parent(project.over_seeds([runs[n] for n in seeds.values()]), seeds)
+        mirror.supersede_removed(config.runs)
         if report := project.report():
             mirror.write(report)
     done.runs = len(runs)
@@ -136,6 +139,23 @@ class _Mirror:
             child = self._client.get_run(self._ids[name])
             if child.data.tags.get(_PARENT) != parent and child.data.tags.get(STATE) == self._state:
                 self._client.set_tag(child.info.run_id, _PARENT, parent)
+
+    def supersede_removed(self, runs: Mapping[str, ConfigRun]) -> None:
+        """Mark the runs that `runs`, those of params.yaml, no longer has, and parents likewise."""
+        if self._is_temporary:
+            return
+        over_seeds = {model for model, seeds in by_seed(runs).items() if len(seeds) > 1}
+        current = self._client.search_runs(
+            [self._store.experiment_id], f"tags.{STATE} = '{CURRENT}'", max_results=_MAX_RESULTS
+        )
+        for run in current:
+            tags = run.data.tags
+            if "task" not in tags:  # the report
+                continue
+            is_parent = tags["stage"] == SEEDS
+            model = (tags["task"], tags["model"])
+            if not (model in over_seeds if is_parent else tags["run"] in runs):
+                self._set_state(run, SUPERSEDED)
 
     def _set_state(self, run: Run, state: str) -> None:
         if run.data.tags.get(STATE) not in (state, EXPERIMENT):

@@ -26,6 +26,7 @@ from aiayn.commands import main
 from aiayn.config import Decoding
 from aiayn.data.trees.reading import read_tree
 from aiayn.decoding.text import translate
+from aiayn.errors import DataError
 from aiayn.model.checkpoints import load_weights, save_weights
 
 
@@ -125,7 +126,7 @@ def test_attention_is_drawn(project: Path, tmp_path: Path, kind: str, rows: str)
     ("arguments", "message"),
     [
         (["en-de.bsae", "x"], "ConfigError: params.yaml: there is no run 'en-de.bsae'. Did you mean en-de.base?"),
-        ([PARSER, "x"], "ConfigError: parsing.parser does not translate, it parses: aiayn parse parsing.parser"),
+        ([PARSER, "x"], "ConfigError: parsing.parser does not translate, it parses. Use aiayn parse."),
         (["en-de.A_h1", "x"], "there are no checkpoints. Train first: dvc repro train@en-de.A_h1"),
         (["en-de.big", "x"], "has no weights yet. Train it: dvc repro average@en-de.big"),
         ([RUN], "DataError: stdin: there is no sentence."),
@@ -188,10 +189,16 @@ def test_a_label_and_the_probability_of_each(
 
 
 def test_a_classifier_does_nothing_else(project: Path) -> None:
-    with pytest.raises(SystemExit, match="does not translate, it classifies: aiayn classify who-a"):
+    with pytest.raises(SystemExit, match="does not translate, it classifies. Use aiayn classify."):
         main(["translate", CLASSIFIER, "x"])
-    with pytest.raises(SystemExit, match="does not classify, it translates: aiayn translate en-de"):
+    with pytest.raises(SystemExit, match="does not classify, it translates. Use aiayn translate."):
         main(["classify", RUN, "x"])
+
+
+@pytest.mark.parametrize("run", [RUN, CLASSIFIER])
+def test_an_empty_sentence_has_no_attention(project: Path, run: str) -> None:
+    with pytest.raises(DataError, match="the sentence is empty"):
+        aiayn.load(run).attention(" ")
 
 
 def test_a_translating_run_does_not_parse(project: Path) -> None:
