@@ -100,7 +100,11 @@ export class AttentionView {
     );
     lines.replaceChildren(...paths.flat());
     byId("keys").replaceChildren(...keyItems);
-    const choose = (chosen: number | null) => {
+    const buttons = queries.map((id, query) => this.queryButton(id, keys, weights[query]));
+    let [hovered, focused]: (number | null)[] = [null, null];
+    const choose = () => {
+      const chosen = hovered ?? focused;
+      buttons.forEach((button, query) => button.classList.toggle("chosen", query === chosen));
       paths.forEach((row, query) => row.forEach((path) => path.classList.toggle("faint", chosen !== null && query !== chosen)));
       keyItems.forEach((item, key) => {
         const weight = chosen === null ? 0 : (weights[chosen][key] ?? 0);
@@ -108,17 +112,21 @@ export class AttentionView {
         item.lastElementChild!.textContent = weight > 0.005 ? percent(weight) : "";
       });
     };
-    refill(
-      byId("queries"),
-      queries.map((id, query) => {
-        const ranked = keys.map((_, key) => key).sort((a, b) => (weights[query][b] ?? 0) - (weights[query][a] ?? 0));
-        const said = ranked.slice(0, KEYS_NAMED).map((key) => `${this.pieces.label(keys[key])} ${percent(weights[query][key] ?? 0)}`);
-        const button = element("button", { type: "button", class: "piece", "aria-label": `${this.pieces.label(id)} attends to ${said.join(", ")}` }, this.text(id));
-        for (const [event, chosen] of [["pointerenter", query], ["focus", query], ["pointerleave", null], ["blur", null]] as const)
-          button.addEventListener(event, () => choose(chosen));
-        return element("li", {}, button);
-      }),
-    );
+    buttons.forEach((button, query) => {
+      const on = (event: string, react: () => void) => button.addEventListener(event, () => (react(), choose()));
+      on("pointerenter", () => (hovered = query));
+      on("pointerleave", () => (hovered = null));
+      on("focus", () => (focused = query));
+      on("blur", () => (focused = null));
+      button.addEventListener("click", () => button.focus()); // which Safari does not do by itself
+    });
+    refill(byId("queries"), buttons.map((button) => element("li", {}, button)));
+  }
+
+  private queryButton(id: number, keys: number[], weights: ArrayLike<number>): HTMLButtonElement {
+    const ranked = keys.map((_, key) => key).sort((a, b) => (weights[b] ?? 0) - (weights[a] ?? 0));
+    const said = ranked.slice(0, KEYS_NAMED).map((key) => `${this.pieces.label(keys[key])} ${percent(weights[key] ?? 0)}`);
+    return element("button", { type: "button", class: "piece", "aria-label": `${this.pieces.label(id)} attends to ${said.join(", ")}` }, this.text(id));
   }
 
   private text(id: number): string {

@@ -7,6 +7,9 @@ import type { Pieces } from "./pieces";
 const NAMES: Record<Kind, string> = { encoder: "Encoder", decoder: "Decoder", cross: "Cross" };
 const HALF = 2; // the loss, in nats, that is drawn in half the colour
 
+/** How much of the colour a loss gets, from 0 to 1; a gain gets none. */
+const colouring = (loss: number) => Math.max(0, loss) / (HALF + Math.max(0, loss));
+
 export interface Loss {
   before: { text: string; target: number[]; logProbabilities: number[] };
   /** The same with heads off: its own translation, and how likely it finds the one before. */
@@ -30,6 +33,7 @@ export class HeadsView {
       byId("switchboard").append(element("div", {}, element("h3", {}, NAMES[kind]), group));
     }
     byId("all-on").addEventListener("click", () => {
+      if (!this.anyOff) return;
       for (const kind of KINDS) this.heads[kind].fill(1);
       this.draw();
       changed();
@@ -85,11 +89,11 @@ export class HeadsView {
             { type: "button", "aria-pressed": String(factor === 1), "aria-label": `${NAMES[kind]}, layer ${layer + 1}, head ${head + 1}${said}`, click: () => this.toggle(kind, layer, head) },
             loss === undefined ? `${layer + 1}.${head + 1}` : number(loss, 1),
           );
-          button.style.setProperty("--loss", String(Math.max(0, (loss ?? 0) / (HALF + (loss ?? 0)))));
+          button.style.setProperty("--loss", String(colouring(loss ?? 0)));
           return button;
         }),
       );
-    byId<HTMLButtonElement>("all-on").disabled = !this.anyOff;
+    byId("all-on").ariaDisabled = String(!this.anyOff); // a disabled one would lose the focus
   }
 
   show(loss: Loss | null): void {
@@ -106,7 +110,7 @@ export class HeadsView {
       ...before.target.map((id, n) => {
         const change = after.logProbabilities[n] - before.logProbabilities[n];
         const item = element("li", {}, element("span", { class: "piece" }, this.pieces.label(id)), element("small", {}, (change > 0 ? "+" : "") + number(change)));
-        item.style.setProperty("--loss", String(Math.max(0, -change / (HALF - change))));
+        item.style.setProperty("--loss", String(colouring(-change)));
         return item;
       }),
     );

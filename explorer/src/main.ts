@@ -24,6 +24,8 @@ interface Translated {
   milliseconds: number;
 }
 
+const LONGEST = 128; // pieces; with more, the page would stand still for seconds
+
 const settings: PageSettings = JSON.parse(byId("settings").textContent!);
 const pieces = new Pieces(settings.pieces);
 const input = byId<HTMLTextAreaElement>("sentence");
@@ -80,6 +82,12 @@ async function start(): Promise<void> {
     if (!sentence) {
       byId("translation").textContent = "";
       return say("Type an English sentence.");
+    }
+    const length = pieces.encode(sentence).length;
+    if (length > LONGEST) {
+      byId("results").hidden = true;
+      byId("translation").textContent = "";
+      return say(`${length} pieces; this page takes ${LONGEST} at most. Shorten the sentence.`);
     }
     const chosen = { ...settings, beam: Number(beam.value), alpha: Number(alpha.value) };
     byId("beam-value").textContent = beam.value;

@@ -188,6 +188,37 @@ def test_it_shows_the_models_attention(page: Page, run: TrainedRun) -> None:
     assert shares == pytest.approx([100 * w for w in maps["cross"][1][1][1]], abs=0.6)
 
 
+def test_a_chosen_pieces_weights_stay_when_the_pointer_has_passed_over_another(page: Page) -> None:
+    enter(page, SENTENCES[1])
+    shown = (
+        "[...document.querySelectorAll('#queries .chosen, #keys small')].map(e => e.textContent)"
+    )
+    page.run("document.querySelectorAll('#queries button')[1].click()")
+    chosen = page.run(shown)
+    assert any("%" in part for part in chosen)
+    found = []
+    for event in ("pointerenter", "pointerleave"):
+        page.run(
+            "document.querySelectorAll('#queries button')[2]"
+            f".dispatchEvent(new PointerEvent('{event}'))"
+        )
+        found.append(page.run(shown))
+    assert found[0] != chosen
+    assert found[1] == chosen
+
+
+def test_a_sentence_that_is_too_long_is_not_translated(page: Page) -> None:
+    enter(page, SENTENCES[0])
+    page.run(
+        "{ const field = document.getElementById('sentence'); field.value = '\u4f60'.repeat(120);"
+        " field.dispatchEvent(new Event('input', {bubbles: true})); }"
+    )
+    status = "361 pieces; this page takes 128 at most. Shorten the sentence."
+    wait_until(page, f"document.getElementById('status').textContent === '{status}'")
+    assert text(page, "#translation") == ""
+    assert page.run("document.getElementById('results').hidden")
+
+
 def test_a_head_that_is_off_is_off_in_pytorch_too(page: Page) -> None:
     """The new translation, and the log-probability of the previous one."""
     sentence, (layer, head) = SENTENCES[0], (0, 5)
@@ -293,8 +324,10 @@ def test_all_controls_by_keyboard(page: Page) -> None:
     page.send("Input.dispatchKeyEvent", type="keyDown", key=" ", text=" ")
     page.send("Input.dispatchKeyEvent", type="keyUp", key=" ")
     wait_until(page, "!document.getElementById('loss').hidden")
-    page.run("document.getElementById('all-on').click()")
+    page.run("document.getElementById('all-on').focus()")
+    page.press("Enter")
     wait_until(page, "document.getElementById('loss').hidden")
+    assert page.run(where) == "all-on"
 
 
 def test_nothing_leaves_the_page(page: Page, file: Path) -> None:
