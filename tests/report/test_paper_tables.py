@@ -30,3 +30,10 @@ def test_each_table_comes_from_a_scale_that_has_figures_for_it(tmp_path: Path) -
 def test_a_scale_that_has_not_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Name scales that have run here"):
         tables_html([REPRODUCTIONS / "genia", tmp_path], tmp_path / "tables.html")
+
+
+def test_a_report_that_was_not_rendered_is_not_linked_to(tmp_path: Path) -> None:
+    page = tables_html([REPRODUCTIONS / "demo"], tmp_path / "tables.html")
+    assert re.findall(r"From the scale <strong>(\w+)</strong>", page) == ["demo"] * len(PARTS)
+    assert "index.html" not in page
+    assert page.count("data-sources") > 10

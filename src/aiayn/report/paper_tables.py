@@ -25,16 +25,17 @@ PARTS: Mapping[str, Kind | None] = {
 
 
 class Part(NamedTuple):
-    """A section, the scale from which it comes and the path to that scale's own report."""
+    """A section, the scale from which it comes and the path to that scale's own report; None if it
+    was not rendered there."""
 
     section: Section
     scale: str
     runs: frozenset[str]
-    report: str
+    report: str | None
 
-    def link(self, cell: Cell) -> str:
-        """To the place in the scale's report that accounts for a cell."""
-        return self.report + link(cell, self.runs)
+    def link(self, cell: Cell) -> str | None:
+        """To the place in the scale's report that accounts for a cell; None without a report."""
+        return None if self.report is None else self.report + link(cell, self.runs)
 
 
 def tables_html(folders: Sequence[Path], page: Path) -> str:
@@ -63,8 +64,9 @@ def tables_html(folders: Sequence[Path], page: Path) -> str:
 def _part(key: str, scales: Sequence[Evidence], page: Path) -> Part:
     made = [(make_section(key, scale), scale) for scale in scales]
     section, scale = max(made, key=lambda one: (_measured(one[0]), _planned(key, one[1])))
-    report = os.path.relpath(scale.root / paths.REPORT_PAGE, page.parent)
-    return Part(section, scale.config.scale, frozenset(scale.config.runs), quote(report))
+    report = scale.root / paths.REPORT_PAGE
+    path = quote(os.path.relpath(report, page.parent)) if report.exists() else None
+    return Part(section, scale.config.scale, frozenset(scale.config.runs), path)
 
 
 def _measured(section: Section) -> bool:
