@@ -167,5 +167,5 @@ gpu-check: $(READY) ## the tests that need a GPU, and the speed of a training st
 slurm: $(READY) ## the graph on a real local SLURM: jobs requeued, out of time, or undisturbed
 	python -m benchmarks.real_slurm
 
-clean: ## remove a scale's outputs, except the DVC cache and raw downloads
+clean: ## remove a scale's data, results and unfinished trainings; not its report, the DVC cache and raw downloads
 	@$(ENTER_AS_IS) && rm -rf data/sources data/text data/bpe data/tokens curves.csv models outputs scores metrics comparisons profiles history run_metadata illustrations scratch logs
