@@ -102,6 +102,7 @@ def test_params_yaml_is_composed_from_conf(tmp_path: Path) -> None:
         ("variations/base", "parser", "variations.base is parser, but no run of it on en-de is in runs."),
         ("models/v1.5", None, "models.v1.5"),
         ("variations/preregistration", {"commit": "1a2b3c4", "seeds": [1], "weights": "averaged", "splits": ["dev", "tset"], "margin_bleu": 0.5, "margin_log_perplexity": 0.03, "statements": {}}, "variations.preregistration.splits names the split 'tset', which does not exist. Did you mean test?"),
+        ("variations/preregistration", {"commit": "1a2b3c4", "seeds": [1], "weights": "averaged", "splits": ["dev", "test"], "margin_bleu": 0.5, "margin_log_perplexity": 0.03, "statements": {}}, "runs.en-de.A_h1 has no averaged weights: add it to tested."),
         ("launcher/command", " ", "launcher.command is empty; write null, or a command like torchrun."),
         ("launcher/command", "torchrun '", "launcher.command cannot be read: No closing quotation."),
         ("launcher/command", "run {", "launcher.command cannot be read: Single '{' encountered in format string."),

@@ -204,6 +204,10 @@ class Config(StrictModel):
             for split in declared.splits:
                 key = "variations.preregistration.splits"
                 check_reference(split, self.tasks[task].text.splits, key, "split")
+            if declared.weights == "averaged":
+                for name, run in self.runs.items():
+                    if run.task == task and name not in self.tested:
+                        raise invalid(f"runs.{name}", "has no averaged weights: add it to tested.")
         return self
 
     @model_validator(mode="after")
