@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -31,8 +32,8 @@ from aiayn.results.frames import over_seeds
 
 README, RESULTS = Path("README.md"), Path("docs/results.md")
 BEGIN, END = "<!-- rendered by make reproductions -->\n", "<!-- end -->\n"
-# the reproductions that test the paper's claims, by the preregistration and before it
-DECLARED, EXPLORATORY = "tatoeba", "multi30k_table3"
+# the reproductions that test the paper's claims: as preregistered, and before that
+DECLARED, EXPLORATORY = ("tatoeba", "multi30k_declared"), "multi30k_table3"
 EXTENSIONS = "tatoeba_extensions"
 THEMES = {"light": ("#1f2328", "#ffffff"), "dark": ("#d1d7e0", "#0d1117")}  # ink and paper
 
@@ -103,10 +104,10 @@ class ClaimTests:
         """Total hours of all trainings."""
         return f"{self._found.runs['seconds'].sum() / 3600:.1f}"
 
-    @property
-    def table(self) -> str:
+    @cached_property
+    def table(self) -> Table:
         """The claims, each with its effect and verdict, and the notes."""
-        return _without_heading(findings.section(self.evidence).tables[0])
+        return findings.section(self.evidence).tables[0]
 
     def figure(self, theme: str) -> str:
         """The claims as a forest plot: SVG in the colours of one of THEMES."""
@@ -134,32 +135,45 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._published = {found.name: found for found in reproductions(folder)}
-        self.declared = ClaimTests(self._published[DECLARED])
-        self.exploratory = ClaimTests(self._published[EXPLORATORY])
+        names = (*DECLARED, EXPLORATORY)
+        self.tests = {name: ClaimTests(self._published[name]) for name in names}
 
     @property
     def names(self) -> list[str]:
         """The names of all reproductions."""
         return [*self._published]
 
+    def claims(self, name: str) -> str:
+        """The claims as one of these tests decides them, and the notes that the first table does
+        not have."""
+        first, shown = (self.tests[each].table for each in (DECLARED[0], name))
+        notes = () if shown is first else first.notes
+        return _without_heading(
+            replace(shown, notes=tuple(note for note in shown.notes if note not in notes))
+        )
+
     @property
-    def both_texts(self) -> str:
-        """Each claim with its effects and verdicts on both texts, and the notes."""
-        return _without_heading(statements([self._published[n] for n in (DECLARED, EXPLORATORY)]))
+    def side_by_side(self) -> str:
+        """Each claim with its effects and verdicts in all these tests, and the notes."""
+        return _without_heading(statements([self._published[name] for name in self.tests]))
 
     @property
     def contradictions(self) -> list[str]:
-        """The claims that hold on one text and do not hold on the other."""
-        return contradictions(*(self._published[name].findings for name in (DECLARED, EXPLORATORY)))
+        """The claims that hold on one of the declared texts and do not hold on the other."""
+        return contradictions(*(self._published[name].findings for name in DECLARED))
 
     @property
     def explanations(self) -> str:
-        """What no table of the paper shows: each change with its effects; empty before it is
-        published."""
-        if EXTENSIONS not in self._published:
-            return ""
-        compared = gather(self._published[EXTENSIONS].root).variations
-        return _without_heading(explanations.effects(compared)) if compared else ""
+        """What no table of the paper shows: each change with its effects, and the note.
+
+        Raises:
+            DataError: the reproduction was published before its models were compared.
+        """
+        root = self._published[EXTENSIONS].root
+        compared = gather(root).variations
+        if compared is None:
+            raise DataError(f"{root} has no comparison.")
+        return _without_heading(explanations.effects(compared))
 
     def extension(self, model: str, measure: str) -> str:
         """A mean over the seeds of a model that no table of the paper has."""
@@ -168,7 +182,7 @@ class Records:
 
     def layer_types(self, verdict: str) -> int:
         """The number of table 1's printed figures with this verdict."""
-        entries = table_1.section(self.declared.evidence).entries
+        entries = table_1.section(self.tests[DECLARED[0]].evidence).entries
         return Counter(entry.verdict for entry in entries)[Verdict(verdict)]
 
     def score(self, name: str, run: str, metric: str, split: str = paths.TEST) -> str:
@@ -245,8 +259,8 @@ def render(folder: Path) -> dict[Path, str]:
         RESULTS: templates.get_template("results.md").render(records=records),
     }
     figures = {
-        Path(f"docs/figures/claims-{name}-{theme}.svg"): tests.figure(theme)
-        for name, tests in {DECLARED: records.declared, EXPLORATORY: records.exploratory}.items()
+        Path(f"docs/figures/claims-{name}-{theme}.svg"): records.tests[name].figure(theme)
+        for name in DECLARED
         for theme in THEMES
     }
     return pages | figures
