@@ -97,7 +97,7 @@ def compare(project: Path) -> Compare:
         params = yaml.load((ROOT / "params.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
         row = params["models"]["base"]
         params["models"] |= {name: copy.deepcopy(row) for name in ("wide", "deep", "D_smooth00")}
-        params |= {"runs": runs, "tested": ["en-de.base"]}
+        params |= {"runs": runs, "tested": [*runs]}
         params["variations"] = {"task": "en-de", "base": base, **design}
         (project / "params.yaml").write_text(
             yaml.dump(params, sort_keys=False, Dumper=yaml.CSafeDumper)

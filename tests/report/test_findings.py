@@ -152,7 +152,8 @@ def test_an_undecided_claim_at_an_interim_look_says_so() -> None:
         ((3, 5), "about "),
     ):
         variations = form.replace(interim_looks=looks, preregistration=preregistration)
-        config = published.config.replace(variations=variations)
+        runs = published.config.runs
+        config = published.config.replace(variations=variations, tested=[*runs])
         (claims, *_) = section(replace(published, config=config)).tables
         details = {row.cells[0].text: row.cells[-1].detail for row in claims.rows}
         assert details[STATEMENTS["key_width"].text].startswith(expected)
