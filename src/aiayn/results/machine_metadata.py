@@ -13,6 +13,7 @@ from aiayn.results import paths
 from aiayn.validation import StrictModel
 
 VERSIONS = ("torch", "numpy", "safetensors", "sentencepiece")
+DIRTY = "-dirty"  # after a commit from which tracked files differed
 UNKNOWN_COMMIT = "unknown"
 
 
@@ -64,7 +65,7 @@ def commit(root: Path = Path()) -> str:
         changed = _git(root, "status", "--porcelain", "--untracked-files=no", "--", *others)
     except (OSError, subprocess.SubprocessError):
         return UNKNOWN_COMMIT
-    return f"{name}-dirty" if changed else name
+    return f"{name}{DIRTY}" if changed else name
 
 
 def _git(root: Path, *arguments: str) -> str:

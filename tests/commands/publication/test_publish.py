@@ -65,6 +65,33 @@ def test_a_training_of_uncommitted_code_is_not_published(
     assert not Path("reproductions").exists()
 
 
+@pytest.mark.parametrize("same_code", [True, False])
+def test_files_that_were_not_committed_may_be_no_code_of_the_training(
+    reproduction: Path, monkeypatch: pytest.MonkeyPatch, same_code: bool
+) -> None:
+    """A training at the very commit, with the same digests of its code, shows that."""
+    monkeypatch.chdir(reproduction)
+    first, second = "en-de.base", "en-de.small"
+    params = yaml.safe_load(Path("params.yaml").read_text())
+    params["runs"][second] = {**params["runs"][first], "seed": 2}
+    Path("params.yaml").write_text(yaml.safe_dump(params))
+    shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
+    metadata = json.loads(Path(f"run_metadata/{first}.train.json").read_text())
+    for run, end in ((first, "-dirty"), (second, "")):
+        record = {**metadata, "commit": "4f2a" * 10 + end}
+        Path(f"run_metadata/{run}.train.json").write_text(json.dumps(record))
+    stages = yaml.safe_load(Path("dvc.lock").read_text())["stages"]
+    for run, code in ((first, "a"), (second, "a" if same_code else "b")):
+        deps = [{"path": "src/aiayn/model", "md5": code}, {"path": f"data/{run}", "md5": run}]
+        stages[f"train@{run}"] = {"cmd": "python", "deps": deps}
+    Path("dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
+    if same_code:
+        assert "-dirty" in (publish("toy", force=True) / "README.md").read_text()
+    else:
+        with pytest.raises(GraphError, match="-dirty: its code was not committed"):
+            publish("toy", force=True)
+
+
 def test_invalid_names_and_outdated_results_are_not_published(
     reproduction: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

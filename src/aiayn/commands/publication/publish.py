@@ -17,8 +17,9 @@ from aiayn.config import PARAMS, dvc_yaml, read_yaml
 from aiayn.errors import ConfigError, GraphError
 from aiayn.files import replaced_folder
 from aiayn.results import paths
-from aiayn.results.lock import ENTRY, Lock
-from aiayn.results.machine_metadata import UNKNOWN_COMMIT
+from aiayn.results.lock import ENTRY, Lock, is_code
+from aiayn.results.machine_metadata import DIRTY, UNKNOWN_COMMIT
+from aiayn.results.metadata import read_train
 from aiayn.validation import NAME
 
 SHOWN = 3  # names in a message
@@ -47,12 +48,7 @@ def publish(name: str, *, force: bool = False) -> Path:
     if not force:
         check_committed(paths.project())
         check_up_to_date()
-    for training in Reproduction(Path(), name).trainings:
-        if training.commit == UNKNOWN_COMMIT or training.commit.endswith("-dirty"):
-            raise GraphError(
-                f"A training ran at {training.commit}: its code was not committed, so it cannot be "
-                "reproduced. Commit the code and train again."
-            )
+    _check_trainings(Reproduction(Path(), name), Lock(paths.LOCK))
     reproductions = paths.project() / paths.REPRODUCTIONS
     folder = reproductions / name
     with replaced_folder(folder) as new:
@@ -66,6 +62,39 @@ def publish(name: str, *, force: bool = False) -> Path:
         write_page(new, name)
     write_table(reproductions)
     return folder
+
+
+def _check_trainings(found: Reproduction, lock: Lock) -> None:
+    """Raises GraphError if a training's code was not committed. If files differed from the commit,
+    they were no code of the training if one at that very commit had the same code, by dvc.lock."""
+    trainings = {
+        run: read_train(path)
+        for run in found.config.runs
+        if (path := found.root / paths.training_metadata(run)).exists()
+    }
+    uncommitted = {
+        run: training.commit
+        for run, training in trainings.items()
+        if training.commit == UNKNOWN_COMMIT or training.commit.endswith(DIRTY)
+    }
+    committed = [
+        (training.commit, _code(lock, run))
+        for run, training in trainings.items()
+        if run not in uncommitted
+    ]
+    for run, commit in uncommitted.items():
+        code = _code(lock, run)
+        if not code or (commit.removesuffix(DIRTY), code) not in committed:
+            raise GraphError(
+                f"A training ran at {commit}: its code was not committed, so it cannot be "
+                "reproduced. Commit the code and train again."
+            )
+
+
+def _code(lock: Lock, run: str) -> dict[str, str | None]:
+    """The digests of a training's code; empty if the lock has no such training."""
+    entry = lock.stages.get(f"train@{run}")
+    return {path: md5 for path, md5 in entry.deps.items() if is_code(path)} if entry else {}
 
 
 def check_committed(top: Path) -> None:
