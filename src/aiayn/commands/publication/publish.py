@@ -19,7 +19,6 @@ from aiayn.files import replaced_folder
 from aiayn.results import paths
 from aiayn.results.lock import ENTRY, Lock, is_code
 from aiayn.results.machine_metadata import DIRTY, UNKNOWN_COMMIT
-from aiayn.results.metadata import read_train
 from aiayn.validation import NAME
 
 SHOWN = 3  # names in a message
@@ -67,21 +66,12 @@ def publish(name: str, *, force: bool = False) -> Path:
 def _check_trainings(found: Reproduction, lock: Lock) -> None:
     """Raises GraphError if a training's code was not committed. If files differed from the commit,
     they were no code of the training if one at that very commit had the same code, by dvc.lock."""
-    trainings = {
-        run: read_train(path)
-        for run in found.config.runs
-        if (path := found.root / paths.training_metadata(run)).exists()
-    }
-    uncommitted = {
-        run: training.commit
-        for run, training in trainings.items()
-        if training.commit == UNKNOWN_COMMIT or training.commit.endswith(DIRTY)
-    }
-    committed = [
-        (training.commit, _code(lock, run))
-        for run, training in trainings.items()
-        if run not in uncommitted
-    ]
+    uncommitted, committed = {}, []
+    for run, training in found.by_run.items():
+        if training.commit == UNKNOWN_COMMIT or training.commit.endswith(DIRTY):
+            uncommitted[run] = training.commit
+        else:
+            committed.append((training.commit, _code(lock, run)))
     for run, commit in uncommitted.items():
         code = _code(lock, run)
         if not code or (commit.removesuffix(DIRTY), code) not in committed:

@@ -28,11 +28,15 @@ class Reproduction(Results):
         self.name = name or root.resolve().name
 
     @cached_property
+    def by_run(self) -> dict[str, TrainingMetadata]:
+        """The metadata of every training of the graph, by run."""
+        files = {run: self.root / paths.training_metadata(run) for run in self.config.runs}
+        return {run: metadata.read_train(path) for run, path in files.items() if path.exists()}
+
+    @cached_property
     def trainings(self) -> list[TrainingMetadata]:
-        """The metadata of every training of the graph, ordered by end time."""
-        files = (self.root / paths.training_metadata(run) for run in self.config.runs)
-        trainings = map(metadata.read_train, filter(Path.exists, files))
-        return sorted(trainings, key=lambda training: training.ended)
+        """The same, ordered by end time."""
+        return sorted(self.by_run.values(), key=lambda training: training.ended)
 
     def distinct(self, fact: Callable[[TrainingMetadata], Any]) -> list[str]:
         """The distinct values of a fact of the trainings."""

@@ -16,7 +16,7 @@ from aiayn.files import write_atomically
 from aiayn.report.tables import Table, markdown, numbers, row, table, text
 from aiayn.results import paths
 from aiayn.results.lock import Lock
-from aiayn.results.machine_metadata import UNKNOWN_COMMIT
+from aiayn.results.machine_metadata import DIRTY, UNKNOWN_COMMIT
 
 CONTENTS = {
     PARAMS: "all parameters",
@@ -76,9 +76,9 @@ def render(found: Reproduction) -> str:
             devices=found.distinct(lambda training: training.device),
             pythons=found.distinct(lambda training: training.python),
             torches=found.distinct(lambda training: training.versions.get("torch", "?")),
-            checkout=known[0].removesuffix("-dirty") if known else "COMMIT",
+            checkout=known[0].removesuffix(DIRTY) if known else "COMMIT",
             commits=commits,
-            dirty=any(commit.endswith("-dirty") for commit in commits),
+            dirty=any(commit.endswith(DIRTY) for commit in commits),
             results=markdown((_results(found),)),
             # URLs must not be escaped
             data=re.sub(

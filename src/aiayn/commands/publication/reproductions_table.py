@@ -15,6 +15,7 @@ from aiayn.paper.findings import STATEMENTS, Statement
 from aiayn.report.findings import NOT_TESTED, claim_text, effect_text
 from aiayn.report.tables import EMPTY, Table, markdown, row, table, text
 from aiayn.results import paths
+from aiayn.results.machine_metadata import DIRTY
 
 SHOWN = 8  # scores per reproduction
 NOTE = (
@@ -111,5 +112,5 @@ def _finding(statement: Statement, finding: Mapping[Any, Any]) -> str:
 
 
 def _short(commit: str) -> str:
-    digest, _, dirty = commit.partition("-")
-    return digest[:8] + ("-dirty" if dirty else "")
+    digest, dirty, _ = commit.partition(DIRTY)
+    return digest[:8] + dirty
